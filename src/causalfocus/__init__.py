@@ -1,0 +1,78 @@
+"""Which intervention next, and when is the evidence sufficient to stop?
+
+Names load on first use, so that importing the package costs next to nothing.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from causalfocus.version import __version__
+
+if TYPE_CHECKING:
+    from causalfocus.actions import OBSERVE, Action, ActionSet, do
+    from causalfocus.errors import (
+        CausalFocusError,
+        InvalidInputError,
+        MissingExtraError,
+        NumericalError,
+    )
+    from causalfocus.moments import Moments, RowMoments
+    from causalfocus.oracles import Alternative, best_alternative, joint_mle
+    from causalfocus.sem import ActionMoments, LinearSEM
+    from causalfocus.space import PAPER_CLASS, ModelClass
+    from causalfocus.systems import random_sem
+
+_HOME = {
+    "OBSERVE": "actions",
+    "Action": "actions",
+    "ActionSet": "actions",
+    "do": "actions",
+    "CausalFocusError": "errors",
+    "InvalidInputError": "errors",
+    "MissingExtraError": "errors",
+    "NumericalError": "errors",
+    "Moments": "moments",
+    "RowMoments": "moments",
+    "Alternative": "oracles",
+    "best_alternative": "oracles",
+    "joint_mle": "oracles",
+    "ActionMoments": "sem",
+    "LinearSEM": "sem",
+    "PAPER_CLASS": "space",
+    "ModelClass": "space",
+    "random_sem": "systems",
+}
+
+__all__ = [
+    "OBSERVE",
+    "PAPER_CLASS",
+    "Action",
+    "ActionMoments",
+    "ActionSet",
+    "Alternative",
+    "CausalFocusError",
+    "InvalidInputError",
+    "LinearSEM",
+    "MissingExtraError",
+    "ModelClass",
+    "Moments",
+    "NumericalError",
+    "RowMoments",
+    "__version__",
+    "best_alternative",
+    "do",
+    "joint_mle",
+    "random_sem",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'causalfocus' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"causalfocus.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

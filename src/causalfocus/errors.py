@@ -1,0 +1,17 @@
+"""The errors this package raises: one root, one class per kind of trouble."""
+
+
+class CausalFocusError(Exception):
+    """Root of every error that the package raises on purpose."""
+
+
+class InvalidInputError(CausalFocusError, ValueError):
+    """Something given to the package is not allowed; the message says what is and what to do."""
+
+
+class NumericalError(CausalFocusError, ArithmeticError):
+    """A computation could not reach the accuracy it promises; the message carries its numbers."""
+
+
+class MissingExtraError(CausalFocusError, ImportError):
+    """An optional dependency is needed and not installed; the message names the extra."""

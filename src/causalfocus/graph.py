@@ -1,0 +1,36 @@
+"""Directed graphs as the support of a weight matrix ``[effect, cause]``: order and cycles."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalfocus.errors import InvalidInputError
+
+
+def topological_order(weights: NDArray[np.float64], names: Sequence[str]) -> NDArray[np.int64]:
+    """Causes before effects, the earliest possible node first; an error shows a cycle if any."""
+    has_edge = weights != 0
+    remaining = list(range(len(names)))
+    order: list[int] = []
+    while remaining:
+        free = next((j for j in remaining if not has_edge[j, remaining].any()), None)
+        if free is None:
+            raise InvalidInputError(
+                f"The weights have a cycle: {_a_cycle(has_edge, remaining, names)}. "
+                f"weights[effect, cause] must be acyclic; remove one of these edges."
+            )
+        order.append(free)
+        remaining.remove(free)
+    return np.array(order, dtype=np.int64)
+
+
+def _a_cycle(has_edge: NDArray[np.bool_], within: Sequence[int], names: Sequence[str]) -> str:
+    """Walk from effect to cause among nodes that all have a cause until one comes again."""
+    path = [within[0]]
+    while True:
+        cause = next(k for k in within if has_edge[path[-1], k])
+        if cause in path:
+            cycle = [*path[path.index(cause) :], cause]
+            return " -> ".join(names[k] for k in reversed(cycle))
+        path.append(cause)

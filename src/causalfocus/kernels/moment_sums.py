@@ -1,0 +1,141 @@
+"""Sums of products of all variables, kept apart by intervention target.
+
+Layout: ``sums[0]`` holds the high and ``sums[1]`` the low parts; ``sums[:, g]`` is the group of
+samples in which node g was set, ``g = p`` the passive observations. Each group is a symmetric
+(p + 1, p + 1) matrix of which the lower triangle is used; its last index is the constant 1, so its
+last row holds plain sums and its corner the number of samples.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalfocus.kernels import double_double as dd
+from causalfocus.kernels.compile import kernel
+from causalfocus.kernels.population import action_covariance, action_mean, total_effects
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+CONSTANT = 1e-28
+"""A variable whose centred sum of squares is below this share of its raw one does not vary: the
+share is what 106 bits can resolve with a margin for the rounding of a million additions."""
+
+
+@kernel
+def add_samples(sums: Floats, targets: Ints, samples: Floats) -> None:
+    """Add samples one after the other; a bulk call is bit for bit the same as single ones."""
+    p = samples.shape[1]
+    for s in range(samples.shape[0]):
+        group = targets[s] if targets[s] >= 0 else p
+        for j in range(p + 1):
+            x_j = samples[s, j] if j < p else 1.0
+            for k in range(j + 1):
+                x_k = samples[s, k] if k < p else 1.0
+                high, low = dd.two_product(x_j, x_k)
+                high, low = dd.add(sums[0, group, j, k], sums[1, group, j, k], high, low)
+                sums[0, group, j, k] = high
+                sums[1, group, j, k] = low
+
+
+@kernel
+def merge(sums: Floats, other: Floats) -> None:
+    """Add the sums of other samples."""
+    groups, q = sums.shape[1], sums.shape[2]
+    for g in range(groups):
+        for j in range(q):
+            for k in range(j + 1):
+                high, low = dd.add(
+                    sums[0, g, j, k], sums[1, g, j, k], other[0, g, j, k], other[1, g, j, k]
+                )
+                sums[0, g, j, k] = high
+                sums[1, g, j, k] = low
+
+
+@kernel
+def expected_sums(
+    reference: tuple[Floats, Floats, Floats, Ints], targets: Ints, values: Floats, weights: Floats
+) -> Floats:
+    """What the sums would be on average if each action were taken `weights` times.
+
+    reference : weights, variances, intercepts, topological order of the model.
+    """
+    coefficients, variances, intercepts, order = reference
+    p = coefficients.shape[0]
+    sums = np.zeros((2, p + 1, p + 1, p + 1))
+    for a in range(len(targets)):
+        if weights[a] == 0.0:
+            continue
+        target = targets[a]
+        effects = total_effects(coefficients, order, target)
+        mean = action_mean(effects, intercepts, target, values[a])
+        covariance = action_covariance(effects, variances, target)
+        group = target if target >= 0 else p
+        for j in range(p + 1):
+            m_j = mean[j] if j < p else 1.0
+            for k in range(j + 1):
+                m_k = mean[k] if k < p else 1.0
+                high, low = dd.two_product(m_j, m_k)
+                if j < p:
+                    high, low = dd.add(high, low, covariance[j, k], 0.0)
+                high, low = dd.multiply(high, low, weights[a], 0.0)
+                high, low = dd.add(sums[0, group, j, k], sums[1, group, j, k], high, low)
+                sums[0, group, j, k] = high
+                sums[1, group, j, k] = low
+    return sums
+
+
+@kernel
+def _sum_of_rows(sums: Floats, j: int) -> Floats:
+    """The sums over the samples in which node j was not set, as high and low parts."""
+    groups, q = sums.shape[1], sums.shape[2]
+    total = np.zeros((2, q, q))
+    for g in range(groups):
+        if g == j or sums[0, g, q - 1, q - 1] == 0.0:
+            continue
+        for i in range(q):
+            for k in range(i + 1):
+                high, low = dd.add(
+                    total[0, i, k], total[1, i, k], sums[0, g, i, k], sums[1, g, i, k]
+                )
+                total[0, i, k] = high
+                total[1, i, k] = low
+    return total
+
+
+@kernel
+def row_moments(sums: Floats, intercept: bool) -> tuple[Floats, Floats, Floats]:
+    """Per node j: its Gram matrix G_j, its number of samples n_j, and the means over them.
+
+    With an intercept the constant regressor is swept out: G_j is centred over the samples of j. A
+    variable that does not vary among them gets exact zeros.
+    """
+    q = sums.shape[2]
+    p = q - 1
+    grams = np.zeros((p, p, p))
+    counts = np.zeros(p)
+    means = np.zeros((p, p))
+    for j in range(p):
+        total = _sum_of_rows(sums, j)
+        n, n_low = total[0, p, p], total[1, p, p]
+        counts[j] = n
+        if n <= 0.0:
+            continue
+        for i in range(p):
+            for k in range(i + 1):
+                high, low = total[0, i, k], total[1, i, k]
+                if intercept:
+                    square, square_low = dd.multiply(
+                        total[0, p, i], total[1, p, i], total[0, p, k], total[1, p, k]
+                    )
+                    square, square_low = dd.divide(square, square_low, n, n_low)
+                    high, low = dd.add(high, low, -square, -square_low)
+                grams[j, i, k] = high
+                grams[j, k, i] = high
+        if intercept:
+            for i in range(p):
+                means[j, i] = total[0, p, i] / n
+            for i in range(p):
+                if grams[j, i, i] <= CONSTANT * total[0, i, i]:
+                    grams[j, i, :] = 0.0
+                    grams[j, :, i] = 0.0
+    return grams, counts, means

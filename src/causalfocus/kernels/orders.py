@@ -1,0 +1,140 @@
+"""Dynamic programs over sets of nodes: the best DAG, and the best DAG other than a given one.
+
+The paper walks over all permutations; the best completion of a set of nodes does not depend on the
+order inside the set, so p! becomes 2^p (the sets U that may come first in an order).
+
+Costs come as one table for all nodes: ``costs[offsets[j] + mask]`` is the cost of node j when its
+parents are chosen from the candidates in `mask`, bits counted in j's own list of candidates.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalfocus.kernels.compile import kernel
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@kernel
+def local_masks(p: int, candidates: Ints, starts: Ints) -> Ints:
+    """Lookup from halves of a set of nodes to a mask over a node's candidates.
+
+    candidates : the lists of all nodes, one after the other; j's starts at starts[j].
+    Returns (2, p, 2**half): the local mask of U is the union of entries for its lower `half` bits
+    and for the bits above.
+    """
+    half = (p + 1) // 2
+    masks = np.zeros((2, p, 1 << half), dtype=np.int64)
+    for j in range(p):
+        for i in range(starts[j], starts[j + 1]):
+            node = candidates[i]
+            part, bit = (0, node) if node < half else (1, node - half)
+            for u in range(1 << half):
+                if (u >> bit) & 1:
+                    masks[part, j, u] |= 1 << (i - starts[j])
+    return masks
+
+
+@kernel
+def local_mask(masks: Ints, j: int, nodes: int) -> int:
+    """The nodes that are candidates of j, as a mask over its candidates."""
+    half = (masks.shape[1] + 1) // 2
+    local: int = masks[0, j, nodes & ((1 << half) - 1)] | masks[1, j, nodes >> half]
+    return local
+
+
+@kernel
+def best_order(p: int, costs: Floats, offsets: Ints, masks: Ints) -> tuple[float, Ints]:
+    """Least total cost over all DAGs, and for every node the set of nodes before it.
+
+    Of equal orders the one whose last node has the smallest index wins, and so on downwards.
+    """
+    least = np.empty(1 << p)
+    least[0] = 0.0
+    for nodes in range(1, 1 << p):
+        found = math.inf
+        for j in range(p):
+            if (nodes >> j) & 1:
+                before = nodes ^ (1 << j)
+                cost = least[before] + costs[offsets[j] + local_mask(masks, j, before)]
+                found = min(found, cost)
+        least[nodes] = found
+    predecessors = np.zeros(p, dtype=np.int64)
+    nodes = (1 << p) - 1
+    while nodes:
+        for j in range(p):
+            if (nodes >> j) & 1:
+                before = nodes ^ (1 << j)
+                if least[nodes] == least[before] + costs[offsets[j] + local_mask(masks, j, before)]:
+                    predecessors[j] = before
+                    nodes = before
+                    break
+    return least[(1 << p) - 1], predecessors
+
+
+@kernel
+def best_other_order(
+    p: int, costs: Floats, offsets: Ints, masks: Ints, reference: Ints, reference_costs: Floats
+) -> tuple[float, Ints, NDArray[np.bool_]]:
+    """Least total cost over all DAGs but the reference (Algorithm different_graph_alternative).
+
+    Two states per set of nodes: all families so far are the reference's (`same`), or at least one
+    is not (`other`); only `other` counts at the end.
+
+    Parameters
+    ----------
+    costs : of the families that differ from the reference's
+    reference : (p,) parents of every node in the reference graph as sets of nodes
+    reference_costs : (p,) costs of these families
+
+    Returns
+    -------
+    The least cost (infinity if there is no other DAG), the predecessors of every node, and whether
+    the node keeps its reference family.
+    """
+    same = np.empty(1 << p)
+    other = np.empty(1 << p)
+    same[0], other[0] = 0.0, math.inf
+    for nodes in range(1, 1 << p):
+        found_same, found_other = math.inf, math.inf
+        for j in range(p):
+            if (nodes >> j) & 1:
+                before = nodes ^ (1 << j)
+                cost = costs[offsets[j] + local_mask(masks, j, before)]
+                found_other = min(found_other, min(same[before], other[before]) + cost)
+                if reference[j] & ~before == 0:
+                    found_same = min(found_same, same[before] + reference_costs[j])
+                    found_other = min(found_other, other[before] + reference_costs[j])
+        same[nodes], other[nodes] = found_same, found_other
+
+    predecessors = np.zeros(p, dtype=np.int64)
+    keeps = np.zeros(p, dtype=np.bool_)
+    nodes, differs = (1 << p) - 1, True
+    least = other[nodes]
+    while nodes and least < math.inf:
+        for j in range(p):
+            if not (nodes >> j) & 1:
+                continue
+            before = nodes ^ (1 << j)
+            fits = reference[j] & ~before == 0
+            value = other[nodes] if differs else same[nodes]
+            source = other[before] if differs else same[before]
+            if fits and value == source + reference_costs[j]:
+                keeps[j] = True
+            elif differs:
+                cost = costs[offsets[j] + local_mask(masks, j, before)]
+                if value == other[before] + cost:
+                    pass
+                elif value == same[before] + cost:
+                    differs = False
+                else:
+                    continue
+            else:
+                continue
+            predecessors[j] = before
+            nodes = before
+            break
+    return least, predecessors, keeps

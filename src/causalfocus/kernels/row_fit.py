@@ -1,0 +1,406 @@
+"""Exact fit of one row whose coefficients must avoid zero: LocalFit of the paper.
+
+Minimise R(b) = g - 2 b.h + b'Gb (Eq. alternative_expected_residual) where every coefficient lies in
+[low, gap_low] or [gap_high, high]. The paper enumerates the sign vectors; here the convex problem
+over the hulls [low, high] is solved first and a coefficient is branched on only if it ends up
+inside its gap. Every node of the search continues from its parent's solution with a dual
+active-set method, whose objective only rises: a branch is left as soon as it reaches the value to
+beat.
+
+The working matrix is the symmetric sweep tableau of G: rows and columns of free coefficients are
+swept (their block is -G_FF^-1), those of coefficients at a bound are not (their block is the Schur
+complement), so one sweep per change of the active set is all the linear algebra there is.
+
+Bound of a branch. Let b be the minimum over a node's box and y its multipliers. The Lagrangian
+R(b) - 2 y.(b - bounds) has the unconstrained minimum R* and the Hessian 2G, and it is below R on
+the box. So moving coefficient k by d costs at least d^2 / (G^-1)_kk on top of R*, with the inverse
+of the whole G, whatever bounds are active.
+
+Ill-conditioned G. Sweeping a coordinate out of a nearly singular block cancels digits, so once a
+pivot falls below CAREFUL of its diagonal the tableau is rebuilt from G, free coordinates only,
+after every change. Below SINGULAR the fit also adds the ridge RIDGE * G_kk to the diagonal and
+reports R without it. By optimality the reported R exceeds the minimum by at most
+RIDGE * (|b*|^2 - |b|^2), where b* is the minimiser nearest to b and the norm is that of the ridge;
+since b* - b is itself of the order of the ridge, so is the bracket, and the error is of second
+order. Of the many minimisers this picks one with small coefficients. In a ridged search nothing is
+pruned by the bounds of branches, only by R itself. A variable that is zero throughout gets the
+allowed coefficient closest to zero, the positive one first.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalfocus.kernels.compile import kernel
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+CAREFUL = 1e-4
+SINGULAR = 1e-10
+RIDGE = 1e-10
+PLAIN_MODE, CAREFUL_MODE, RIDGED_MODE = 0, 1, 2
+BOUND_SLACK = 1e-13
+"""A coefficient this close to its bound, relatively, is at the bound: far below what moves R."""
+
+LOW, GAP_LOW, GAP_HIGH, HIGH = 0, 1, 2, 3
+"""Rows of the array `allowed`: column i allows [LOW, GAP_LOW] and [GAP_HIGH, HIGH]."""
+
+B, Y, BOX_LOW, BOX_HIGH, INVERSE = 0, 1, 2, 3, 4
+"""Rows of a search state: coefficients, half the gradient (zero where free), the box, and, at the
+root only, the diagonal of G^-1."""
+
+FREE, AT_LOW, AT_HIGH = 0, -1, 1
+
+Workspace = tuple[Floats, Floats, Ints, Floats]
+"""Per level of the search: tableau (s, s), state (5, s), and where each coefficient stands (s,);
+and once the problem itself (s + 3, s): G with the ridge, h, the ridge, and g in a corner."""
+
+
+@kernel
+def workspace(s: int) -> Workspace:
+    """Room for searches with up to s coefficients."""
+    return (
+        np.empty((s + 1, s, s)),
+        np.empty((s + 1, 5, s)),
+        np.empty((s + 1, s), dtype=np.int64),
+        np.empty((s + 3, s)),
+    )
+
+
+@kernel
+def _sweep(tableau: Floats, level: int, k: int, s: int, sign: float) -> None:
+    """Sweep coordinate k in (sign +1: it becomes free) or out (sign -1: it becomes fixed)."""
+    one_over = 1.0 / tableau[level, k, k]
+    for i in range(s):
+        if i != k:
+            factor = tableau[level, i, k] * one_over
+            for j in range(s):
+                tableau[level, i, j] -= factor * tableau[level, k, j]
+            tableau[level, i, k] = sign * factor
+    for i in range(s):
+        tableau[level, k, i] = tableau[level, i, k]
+    tableau[level, k, k] = -one_over
+
+
+@kernel
+def _load(row: tuple[Floats, int], members: Ints, ridge: float, problem: Floats) -> None:
+    """Write the least-squares problem of a family, its diagonal raised by `ridge` of itself."""
+    gram, target = row
+    s = len(members)
+    for i in range(s):
+        for k in range(s):
+            problem[i, k] = gram[members[i], members[k]]
+        problem[s, i] = gram[members[i], target]
+        problem[s + 1, i] = ridge * problem[i, i]
+        problem[i, i] += problem[s + 1, i]
+    problem[s + 2, 0] = gram[target, target]
+
+
+@kernel
+def _rebuild(work: Workspace, level: int, s: int) -> float:
+    """Tableau, free coefficients and multipliers from G, given which coordinates are fixed.
+
+    A free coordinate keeps its multiplier, if it has one (it is on its way to a bound). Returns the
+    smallest pivot relative to its diagonal.
+    """
+    tableau, state, where, problem = work
+    smallest = 1.0
+    for i in range(s):
+        rest = problem[s, i]
+        for k in range(s):
+            tableau[level, i, k] = problem[i, k]
+            if where[level, k] != FREE:
+                rest -= problem[i, k] * state[level, B, k]
+        if where[level, i] == FREE:
+            state[level, B, i] = rest + state[level, Y, i]
+        else:
+            state[level, Y, i] = -rest
+    for i in range(s):
+        if where[level, i] != FREE:
+            continue
+        smallest = min(smallest, tableau[level, i, i] / problem[i, i])
+        if not tableau[level, i, i] > 0.0:
+            tableau[level, i, i] = SINGULAR * problem[i, i]
+        slope = state[level, B, i] / tableau[level, i, i]
+        for k in range(s):
+            if where[level, k] == FREE:
+                state[level, B, k] -= tableau[level, k, i] * slope
+            else:
+                state[level, Y, k] += tableau[level, k, i] * slope
+        state[level, B, i] = slope
+        _sweep(tableau, level, i, s, 1.0)
+    return smallest
+
+
+@kernel
+def _objective(work: Workspace, level: int, s: int) -> float:
+    """g - 2 b.h + b'Gb from coefficients and gradient."""
+    _, state, _, problem = work
+    value = problem[s + 2, 0]
+    for i in range(s):
+        value += state[level, B, i] * (state[level, Y, i] - problem[s, i])
+    return max(value, 0.0)
+
+
+@kernel
+def _step_to_bound(
+    work: Workspace, level: int, s: int, q: int, mode: int, residual: float
+) -> float:
+    """Move free coordinate q to its violated bound and fix it there; returns the new residual.
+
+    Other coordinates leave their bounds when their multiplier changes sign on the way (the dual
+    method of Goldfarb and Idnani, for boxes).
+    """
+    tableau, state, where, _ = work
+    goes_up = state[level, B, q] < state[level, BOX_LOW, q]
+    bound = state[level, BOX_LOW, q] if goes_up else state[level, BOX_HIGH, q]
+    leaves = q
+    while leaves >= 0:
+        z_q = -tableau[level, q, q]
+        step = (bound - state[level, B, q]) / z_q
+        leaves = -1
+        for i in range(s):
+            side = where[level, i]
+            if side == FREE or state[level, BOX_LOW, i] == state[level, BOX_HIGH, i]:
+                continue
+            slack = max(-side * state[level, Y, i], 0.0)
+            if side * step * tableau[level, i, q] > slack:
+                step = side * slack / tableau[level, i, q]
+                leaves = i
+        for i in range(s):
+            if where[level, i] == FREE:
+                state[level, B, i] -= step * tableau[level, i, q]
+            else:
+                state[level, Y, i] += step * tableau[level, i, q]
+        residual += z_q * step * (2.0 * state[level, Y, q] + step)
+        state[level, Y, q] += step
+        if leaves >= 0:
+            state[level, Y, leaves] = 0.0
+            where[level, leaves] = FREE
+        else:
+            state[level, B, q] = bound
+            where[level, q] = AT_LOW if goes_up else AT_HIGH
+        if mode != PLAIN_MODE:
+            _rebuild(work, level, s)
+            residual = _objective(work, level, s)
+        elif leaves >= 0:
+            _sweep(tableau, level, leaves, s, 1.0)
+        else:
+            _sweep(tableau, level, q, s, -1.0)
+    return residual
+
+
+@kernel
+def _solve_box(
+    work: Workspace, level: int, s: int, mode: int, residual: float, cutoff: float
+) -> float:
+    """Continue from a dual feasible state to the minimum over the box; infinity above cutoff."""
+    tableau, state, where, _ = work
+    for _ in range(100 * (s + 1)):
+        if residual >= cutoff:
+            return math.inf
+        q, worst = -1, 0.0
+        for i in range(s):
+            if where[level, i] != FREE:
+                continue
+            value = state[level, B, i]
+            short = max(state[level, BOX_LOW, i] - value, value - state[level, BOX_HIGH, i])
+            if short > BOUND_SLACK * abs(value):
+                gain = short * short / -tableau[level, i, i]
+                if q < 0 or gain > worst:
+                    q, worst = i, gain
+        if q < 0:
+            return residual
+        residual = _step_to_bound(work, level, s, q, mode, residual)
+    raise ArithmeticError("the active-set method did not end")
+
+
+@kernel
+def _gap_coordinate(state: Floats, level: int, s: int, allowed: Floats) -> tuple[int, float]:
+    """The coefficient inside its gap whose repair costs most, and the cost; -1 if there is none."""
+    found, worst = -1, 0.0
+    for i in range(s):
+        value = state[level, B, i]
+        inside = min(value - allowed[GAP_LOW, i], allowed[GAP_HIGH, i] - value)
+        if inside > BOUND_SLACK * (allowed[GAP_HIGH, i] - allowed[GAP_LOW, i]):
+            rise = inside * inside / state[0, INVERSE, i]
+            if found < 0 or rise > worst:
+                found, worst = i, rise
+    return found, worst
+
+
+@kernel
+def _descend(work: Workspace, level: int, s: int) -> None:
+    """Copy a level of the search to the next one."""
+    tableau, state, where, _ = work
+    for i in range(s):
+        for k in range(s):
+            tableau[level + 1, i, k] = tableau[level, i, k]
+        for row in range(4):
+            state[level + 1, row, i] = state[level, row, i]
+        where[level + 1, i] = where[level, i]
+
+
+@kernel
+def _solve_node(
+    work: Workspace, level: int, s: int, mode: int, start: float, cutoff: float
+) -> tuple[float, float]:
+    """Minimum over the box of a node: with the ridge's penalty, and without."""
+    _, state, _, problem = work
+    if mode != RIDGED_MODE:
+        value = _solve_box(work, level, s, mode, start, cutoff)
+        return value, value
+    penalised = _solve_box(work, level, s, mode, start, math.inf)
+    residual = penalised
+    for i in range(s):
+        residual -= problem[s + 1, i] * state[level, B, i] ** 2
+    return penalised, residual
+
+
+@kernel
+def _search(
+    work: Workspace, s: int, mode: int, allowed: Floats, cutoff: float, best: Floats
+) -> float:
+    """Global minimum over the allowed coefficients, from the unconstrained fit in level 0.
+
+    Depth first. The side of a gap that is nearer is searched first, the positive one when both are
+    equally near, and the first of equal minima is kept.
+    """
+    tableau, state, _, _ = work
+    values = np.empty((s + 1, 2))
+    branched = np.empty(s + 1, dtype=np.int64)
+    sides_left = np.zeros(s + 1, dtype=np.int64)
+    for i in range(s):
+        state[0, BOX_LOW, i] = allowed[LOW, i]
+        state[0, BOX_HIGH, i] = allowed[HIGH, i]
+        state[0, INVERSE, i] = math.inf if mode == RIDGED_MODE else -tableau[0, i, i]
+    found = math.inf
+    values[0] = _solve_node(work, 0, s, mode, _objective(work, 0, s), cutoff)
+    level, is_new = 0, True
+    while level >= 0:
+        residual = values[level, 1]
+        if is_new:
+            is_new = False
+            k, rise = _gap_coordinate(state, level, s, allowed)
+            branched[level] = k
+            sides_left[level] = 2
+            if k < 0 and residual < cutoff:
+                found = cutoff = residual
+                for i in range(s):
+                    best[i] = _snapped(state[level, B, i], allowed, i)
+            if k < 0 or residual + rise >= cutoff:
+                sides_left[level] = 0
+        if sides_left[level] == 0:
+            level -= 1
+            continue
+        k = branched[level]
+        value = state[level, B, k]
+        nearer_high = allowed[GAP_HIGH, k] - value <= value - allowed[GAP_LOW, k]
+        upper = nearer_high == (sides_left[level] == 2)
+        sides_left[level] -= 1
+        away = allowed[GAP_HIGH, k] - value if upper else value - allowed[GAP_LOW, k]
+        if residual + away * away / state[0, INVERSE, k] >= cutoff:
+            continue
+        _descend(work, level, s)
+        if upper:
+            state[level + 1, BOX_LOW, k] = allowed[GAP_HIGH, k]
+        else:
+            state[level + 1, BOX_HIGH, k] = allowed[GAP_LOW, k]
+        values[level + 1] = _solve_node(work, level + 1, s, mode, values[level, 0], cutoff)
+        if values[level + 1, 1] < cutoff:
+            level += 1
+            is_new = True
+    return max(found, 0.0)
+
+
+@kernel
+def _snapped(value: float, allowed: Floats, i: int) -> float:
+    """The value, moved onto an allowed interval if rounding left it just outside."""
+    value = min(max(value, allowed[LOW, i]), allowed[HIGH, i])
+    if allowed[GAP_LOW, i] < value < allowed[GAP_HIGH, i]:
+        nearer_high = allowed[GAP_HIGH, i] - value <= value - allowed[GAP_LOW, i]
+        value = allowed[GAP_HIGH, i] if nearer_high else allowed[GAP_LOW, i]
+    return value
+
+
+@kernel
+def fit_row(
+    row: tuple[Floats, int],
+    members: Ints,
+    allowed: Floats,
+    cutoff: float,
+    work: Workspace,
+    best: Floats,
+) -> float:
+    """The best allowed coefficients of a row on the members, written into `best`; its residual.
+
+    Infinity, and `best` is of no use, if the minimum is not below the cutoff.
+
+    Parameters
+    ----------
+    row : gram (p, p) and the index of the row's own node
+    allowed : (4, s or more), see LOW to HIGH
+    """
+    gram, _ = row
+    s = len(members)
+    n_idle = 0
+    for i in range(s):
+        if not gram[members[i], members[i]] > 0.0:
+            n_idle += 1
+    if n_idle == 0:
+        return _fit_varying(row, members, allowed, cutoff, work, best)
+    varying = np.empty(s - n_idle, dtype=np.int64)
+    at = np.empty(s - n_idle, dtype=np.int64)
+    sets = np.empty((4, s - n_idle))
+    n = 0
+    for i in range(s):
+        best[i] = _snapped(0.0, allowed, i)
+        if gram[members[i], members[i]] > 0.0:
+            varying[n], at[n] = members[i], i
+            sets[:, n] = allowed[:, i]
+            n += 1
+    fitted = np.empty(n)
+    found = _fit_varying(row, varying, sets, cutoff, work, fitted)
+    for i in range(n):
+        best[at[i]] = fitted[i]
+    return found
+
+
+@kernel
+def _fit_varying(
+    row: tuple[Floats, int],
+    members: Ints,
+    allowed: Floats,
+    cutoff: float,
+    work: Workspace,
+    best: Floats,
+) -> float:
+    """`fit_row` for members that all vary, as carefully as their G demands."""
+    _, state, where, problem = work
+    s = len(members)
+    for i in range(s):
+        where[0, i] = FREE
+        state[0, Y, i] = 0.0
+    _load(row, members, 0.0, problem)
+    smallest = _rebuild(work, 0, s)
+    mode = PLAIN_MODE
+    if not smallest > SINGULAR:
+        mode = RIDGED_MODE
+        _load(row, members, RIDGE, problem)
+        _rebuild(work, 0, s)
+    elif smallest < CAREFUL:
+        mode = CAREFUL_MODE
+    return _search(work, s, mode, allowed, cutoff, best)
+
+
+@kernel
+def two_intervals(s: int, min_effect: float, max_effect: float) -> Floats:
+    """Allowed coefficients of the model class: min_effect <= |b| <= max_effect."""
+    allowed = np.empty((4, s))
+    allowed[LOW] = -max_effect
+    allowed[GAP_LOW] = -min_effect
+    allowed[GAP_HIGH] = min_effect
+    allowed[HIGH] = max_effect
+    return allowed

@@ -1,0 +1,209 @@
+"""Moments: all that the data, or a model under action weights, say to the engine.
+
+The one interface between statistics and optimisation. For every node j it holds, over the samples
+in which j was not set, the number n_j and the matrix G_j of sums of products
+(Eqs. alternative_local_weight to alternative_local_second_moment); the optimisers cannot tell
+whether these came from samples or from a model.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from causalfocus.actions import Action, target_index
+from causalfocus.errors import InvalidInputError
+from causalfocus.kernels import moment_sums
+from causalfocus.names import checked_names, position
+from causalfocus.sem import LinearSEM
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+LARGEST_VALUE: Final = 1e100
+"""Values beyond this would overflow when squared and summed; no measurement is that large."""
+
+ASSIGNMENT_SLACK: Final = 1e-9
+"""Relative difference up to which a reported value of the node that was set counts as the assigned
+one (it then is the assigned one exactly): room for text and unit conversions, not for a bad rig."""
+
+
+@dataclass(frozen=True)
+class RowMoments:
+    """What the row fits read, one entry per node j over the samples in which j was not set.
+
+    Attributes
+    ----------
+    grams : (p, p, p), G_j, centred if there is an intercept
+    counts : (p,), n_j
+    means : (p, p), means of all nodes over the samples of j; zeros without intercept
+    """
+
+    grams: Floats
+    counts: Floats
+    means: Floats
+
+
+class Moments:
+    """Running sums of a stream of samples, or expected ones.
+
+    The sums carry about 106 bits, so one by one, in bulk or merged from parts gives the same
+    numbers.
+
+    Parameters
+    ----------
+    names : the nodes in order
+
+    Examples
+    --------
+    >>> from causalfocus import OBSERVE, do
+    >>> moments = Moments(["X1", "X2"])
+    >>> moments.add(OBSERVE, {"X1": 0.3, "X2": -0.1})
+    >>> moments.add(do("X1", 2.0), [2.0, 1.1])
+    >>> moments.n, moments.rows(intercept=False).counts.tolist()
+    (2.0, [1.0, 2.0])
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self.names: Final = checked_names(names)
+        p = len(self.names)
+        self._sums = np.zeros((2, p + 1, p + 1, p + 1))
+
+    @classmethod
+    def expected(cls, model: LinearSEM, weights: Mapping[Action, float]) -> Self:
+        """The moments that `model` gives on average when each action is taken `weights` times.
+
+        Parameters
+        ----------
+        model : the reference model
+        weights : non-negative weight per action; counts or proportions
+        """
+        moments = cls(model.names)
+        targets, values, amounts = weights_as_arrays(weights, model.names)
+        reference = (model.weights, model.noise_variances, model.intercepts, model.order)
+        moments._sums = moment_sums.expected_sums(reference, targets, values, amounts)
+        return moments
+
+    @property
+    def n(self) -> float:
+        """Number of samples, or the total weight."""
+        return float(self._sums[0, :, -1, -1].sum())
+
+    def add(self, action: Action, sample: Mapping[str, float] | ArrayLike) -> None:
+        """Add one sample: a mapping from name to value, or p numbers in the order of the names.
+
+        The node that was set may be left out of a mapping. On an error nothing is added.
+        """
+        target = target_index(action, self.names)
+        row = self._row(action, target, sample)
+        moment_sums.add_samples(self._sums, np.array([target]), row[None, :])
+
+    def add_many(self, actions: Sequence[Action], samples: ArrayLike) -> None:
+        """Add samples in bulk, one row and one action each. On an error nothing is added."""
+        matrix = _as_floats(samples)
+        if matrix.ndim != 2 or matrix.shape != (len(actions), len(self.names)):
+            raise InvalidInputError(
+                f"samples must have one row for each of the {len(actions)} actions and one column "
+                f"for each of the nodes {', '.join(self.names)}; got shape {matrix.shape}."
+            )
+        targets = np.array([target_index(action, self.names) for action in actions], dtype=np.int64)
+        for s, action in enumerate(actions):
+            try:
+                self._check(action, int(targets[s]), matrix[s])
+            except InvalidInputError as error:
+                raise InvalidInputError(f"Sample {s + 1} of {len(actions)}: {error}") from None
+        moment_sums.add_samples(self._sums, targets, matrix)
+
+    def merge(self, other: "Moments") -> None:
+        """Add all that another set of moments over the same nodes holds."""
+        if other.names != self.names:
+            raise InvalidInputError(
+                f"Moments of different nodes cannot be merged: {', '.join(self.names)} "
+                f"against {', '.join(other.names)}."
+            )
+        moment_sums.merge(self._sums, other._sums)
+
+    def copy(self) -> Self:
+        twin = type(self)(self.names)
+        twin._sums = self._sums.copy()
+        return twin
+
+    def rows(self, *, intercept: bool) -> RowMoments:
+        """The per-node view that the engine reads."""
+        return RowMoments(*moment_sums.row_moments(self._sums, intercept))
+
+    def _row(self, action: Action, target: int, sample: Mapping[str, float] | ArrayLike) -> Floats:
+        if isinstance(sample, Mapping):
+            row = self._row_from_mapping(target, action, sample)
+        else:
+            row = _as_floats(sample)
+            if row.shape != (len(self.names),):
+                raise InvalidInputError(
+                    f"A sample is {len(self.names)} numbers, for {', '.join(self.names)}; "
+                    f"got shape {row.shape}."
+                )
+        self._check(action, target, row)
+        return row
+
+    def _row_from_mapping(self, target: int, action: Action, sample: Mapping[str, float]) -> Floats:
+        for name in sample:
+            position(name, self.names)
+        given = dict(sample)
+        if target >= 0:
+            given.setdefault(self.names[target], action.value or 0.0)
+        missing = [name for name in self.names if name not in given]
+        if missing:
+            raise InvalidInputError(
+                f"The sample lacks {', '.join(missing)}. It needs a value for every node."
+            )
+        return _as_floats([given[name] for name in self.names])
+
+    def _check(self, action: Action, target: int, row: Floats) -> None:
+        """Raise on values that cannot be; write the assigned value over its report."""
+        if not (np.abs(row) <= LARGEST_VALUE).all():
+            j = int(np.flatnonzero(~(np.abs(row) <= LARGEST_VALUE))[0])
+            raise InvalidInputError(
+                f"The value of {self.names[j]} is {row[j]:g}: every value must be a finite number "
+                f"of size at most {LARGEST_VALUE:g}. Leave the sample out if it was not measured."
+            )
+        if target < 0 or action.value is None:
+            return
+        if not math.isclose(row[target], action.value, rel_tol=ASSIGNMENT_SLACK, abs_tol=0.0):
+            raise InvalidInputError(
+                f"{self.names[target]} was set to {action.value:g} by {action} but the sample says "
+                f"{row[target]:g}. If the setting failed, the sample belongs to another action."
+            )
+        row[target] = action.value
+
+    def __repr__(self) -> str:
+        return f"<Moments of {len(self.names)} nodes, n = {self.n:g}>"
+
+
+def weights_as_arrays(
+    weights: Mapping[Action, float], names: Sequence[str]
+) -> tuple[Ints, Floats, Floats]:
+    """Targets, values and weights of a mapping from action to weight, checked."""
+    if not isinstance(weights, Mapping):
+        raise InvalidInputError(
+            f"The weights must map actions to numbers, got {type(weights).__name__}. "
+            f"For example {{cf.OBSERVE: 10, cf.do({names[0]!r}, 2.0): 5}}."
+        )
+    targets = np.array([target_index(action, names) for action in weights], dtype=np.int64)
+    values = np.array([action.value or 0.0 for action in weights])
+    amounts = np.array([float(weight) for weight in weights.values()])
+    for action, amount in zip(weights, amounts, strict=True):
+        if not 0 <= amount <= LARGEST_VALUE:
+            raise InvalidInputError(
+                f"The weight of {action} is {amount:g}: weights must be finite and not negative."
+            )
+    return targets, values, amounts
+
+
+def _as_floats(given: ArrayLike) -> Floats:
+    try:
+        return np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInputError(f"A sample must consist of numbers, got {given!r}.") from None

@@ -1,0 +1,106 @@
+"""The closest alternative to a model (Eqs. alternative_best_response and stopping_statistic)."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from causalfocus.actions import Action
+from causalfocus.kernels import oracles
+from causalfocus.moments import Moments, RowMoments
+from causalfocus.oracles.estimate import fitted_intercepts
+from causalfocus.oracles.limits import numerical_errors, require_feasible_size
+from causalfocus.sem import LinearSEM
+from causalfocus.space import ModelClass
+
+Branch = Literal["same graph", "different graph"]
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """The alternative that the weighted actions can tell apart least.
+
+    Attributes
+    ----------
+    model : the alternative; None if there is none at all (a single node has no other graph)
+    value : weighted KL divergence from the reference to it, in nats; infinity if there is none
+    branch : "same graph" (a weight differs by epsilon or more) or "different graph"
+    """
+
+    model: LinearSEM | None
+    value: float
+    branch: Branch | None
+
+
+def best_alternative(
+    model: LinearSEM,
+    weights: Mapping[Action, float],
+    space: ModelClass,
+    *,
+    epsilon: float,
+) -> Alternative:
+    """The member of Alt_epsilon(model) with the least weighted divergence, exactly.
+
+    Minimises ``sum_a weights[a] * KL(P_a^model || P_a^alternative)`` over all models of the class
+    with another graph, or with the same graph and a weight that differs by epsilon or more
+    (Algorithms finite_alternative_oracle, same_graph_alternative, different_graph_alternative).
+    Allocations give the best response, counts give the stopping statistic d_t.
+
+    Ties go to the same graph, then to fewer parents, then to the order of the names. Rows without
+    weight (every weighted action sets that node) cost nothing.
+
+    Parameters
+    ----------
+    model : the reference, a member of the class
+    weights : non-negative weight per action
+    space : the model class
+    epsilon : accuracy, at most min_effect / 2
+
+    Examples
+    --------
+    >>> import causalfocus as cf
+    >>> model = cf.LinearSEM([[0, 0], [0.5, 0]], 1.0)
+    >>> space = cf.ModelClass(min_effect=0.2, noise_variance=(0.5, 2), intercept=False)
+    >>> found = cf.best_alternative(model, {cf.do("X1", 2): 1.0}, space, epsilon=0.1)
+    >>> found.branch, round(found.value, 4)
+    ('same graph', 0.0196)
+    """
+    require_feasible_size(model.p)
+    space.require(model)
+    epsilon = space.checked_epsilon(epsilon)
+    rows = Moments.expected(model, weights).rows(intercept=space.intercept)
+    moments = (rows.grams, rows.counts)
+    reference = (model.weights, model.noise_variances)
+    effects = (space.min_effect, space.effect_limit)
+    limits = space.variance_limits
+    candidates, starts = oracles.all_others(model.p)
+    with numerical_errors("alternative oracle", rows):
+        same = oracles.same_graph_alternative(moments, reference, effects, limits, epsilon)
+        other = oracles.different_graph_alternative(
+            moments, reference, candidates, starts, effects, limits
+        )
+    branch: Branch
+    if same[0] <= other[0]:
+        (value, found, variances), branch = same, "same graph"
+    else:
+        (value, found, variances, _), branch = other, "different graph"
+    if math.isinf(value):
+        return Alternative(None, math.inf, None)
+    intercepts = _intercepts(model, found, variances, rows, space.intercept)
+    closest = LinearSEM._trusted(found, variances, intercepts, model.names)
+    return Alternative(closest, value, branch)
+
+
+def _intercepts(
+    model: LinearSEM,
+    weights: oracles.Floats,
+    variances: oracles.Floats,
+    rows: RowMoments,
+    intercept: bool,
+) -> oracles.Floats:
+    """Rows that moved get the constants of their fit; the others keep the reference's."""
+    moved = (weights != model.weights).any(axis=1) | (variances != model.noise_variances)
+    fitted = fitted_intercepts(weights, rows, intercept)
+    return np.where(moved & (rows.counts > 0), fitted, model.intercepts)

@@ -1,0 +1,57 @@
+"""The joint maximum-likelihood estimate of graph, weights and noise (Eq. joint_mle)."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalfocus.kernels import oracles
+from causalfocus.moments import Moments, RowMoments
+from causalfocus.oracles.limits import numerical_errors, require_feasible_size
+from causalfocus.sem import LinearSEM
+from causalfocus.space import ModelClass
+
+Floats = NDArray[np.float64]
+
+
+def joint_mle(moments: Moments, space: ModelClass) -> LinearSEM:
+    """The model of the class under which the data are most likely: the exact global maximiser.
+
+    All DAGs, all weights with min_effect <= \\|weight\\| <= max_effect and all noise variances in
+    their range compete. Ties (to 1e-13 of a node's sum of squares) go to fewer parents, then to
+    the order of the names. A node without samples of its own gets no parents and the smallest noise
+    variance, 1 if there is no smallest.
+
+    Parameters
+    ----------
+    moments : of the data
+    space : the model class
+
+    Examples
+    --------
+    >>> import causalfocus as cf
+    >>> truth = cf.LinearSEM([[0, 0], [0.5, 0]], 1.0)
+    >>> moments = cf.Moments.expected(truth, {cf.OBSERVE: 50, cf.do("X1", 2): 50})
+    >>> cf.joint_mle(moments, cf.ModelClass(min_effect=0.1)).edges
+    (('X1', 'X2', 0.5),)
+    """
+    require_feasible_size(len(moments.names))
+    rows = moments.rows(intercept=space.intercept)
+    candidates, starts = oracles.all_others(len(moments.names))
+    with numerical_errors("joint MLE", rows):
+        _, weights, variances, _ = oracles.joint_mle(
+            (rows.grams, rows.counts),
+            candidates,
+            starts,
+            (space.min_effect, space.effect_limit),
+            space.variance_limits,
+        )
+    return LinearSEM._trusted(
+        weights, variances, fitted_intercepts(weights, rows, space.intercept), moments.names
+    )
+
+
+def fitted_intercepts(weights: Floats, rows: RowMoments, intercept: bool) -> Floats:
+    """The constants that go with fitted weights: a node's mean less what its parents explain."""
+    if not intercept:
+        return np.zeros(len(rows.counts))
+    own: Floats = rows.means.diagonal() - (weights * rows.means).sum(axis=1)
+    return own

@@ -1,0 +1,113 @@
+"""Random problems for the tests, each given to the engine and to the literal referee alike."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+import causalfocus as cf
+from literal import Bounds, Reference, Rows
+
+Floats = NDArray[np.float64]
+
+CLASSES = {
+    "paper": (0.15, 1.5, (0.8, 1.2)),
+    "no upper effect": (0.15, None, (0.8, 1.2)),
+    "no noise range": (0.15, 1.5, None),
+    "nothing but min_effect": (0.1, None, None),
+    "wide gap": (0.6, 0.9, (0.5, 2.0)),
+    "one size": (0.5, 0.5, (0.8, 1.2)),
+}
+
+
+def model_class(label: str, *, intercept: bool) -> cf.ModelClass:
+    smallest, largest, noise = CLASSES[label]
+    return cf.ModelClass(smallest, largest, noise, intercept=intercept)
+
+
+def bounds_of(space: cf.ModelClass) -> Bounds:
+    return Bounds(space.min_effect, space.effect_limit, *space.variance_limits)
+
+
+def endpoint_actions(names: tuple[str, ...], reach: float = 2.0) -> list[cf.Action]:
+    return list(cf.ActionSet(dict.fromkeys(names, (-reach, reach))))
+
+
+def draw_member(
+    p: int, space: cf.ModelClass, rng: np.random.Generator, density: float | None = None
+) -> cf.LinearSEM:
+    """A member of the class, weights now and then exactly on a bound."""
+    low, high = space.noise_variance or (0.3, 3.0)
+    bounded = cf.ModelClass(
+        space.min_effect, space.max_effect or 2.0, (low, high), intercept=space.intercept
+    )
+    model = cf.random_sem(
+        p,
+        density=rng.random() if density is None else density,
+        seed=int(rng.integers(2**32)),
+        space=bounded,
+        intercept_range=(-1.0, 1.0) if space.intercept else (0.0, 0.0),
+    )
+    at_edge = (rng.random((p, p)) < 0.15) & (model.weights != 0)
+    weights = np.where(at_edge, np.sign(model.weights) * space.min_effect, model.weights)
+    return cf.LinearSEM(weights, model.noise_variances, model.intercepts)
+
+
+@dataclass(frozen=True)
+class Data:
+    """The same samples as engine moments and as literal rows."""
+
+    moments: cf.Moments
+    rows: Rows
+
+
+def draw_data(
+    model: cf.LinearSEM, n: int, rng: np.random.Generator, *, intercept: bool, scale: float = 1.0
+) -> Data:
+    actions = endpoint_actions(model.names)
+    taken = [actions[i] for i in rng.integers(len(actions), size=n)]
+    samples = np.array([model.sample(action, 1, rng)[0] for action in taken]).reshape(n, model.p)
+    return data_of(model.names, taken, samples, intercept=intercept, scale=scale)
+
+
+def data_of(
+    names: tuple[str, ...],
+    taken: list[cf.Action],
+    samples: Floats,
+    *,
+    intercept: bool,
+    scale: float = 1.0,
+) -> Data:
+    moments = cf.Moments(names)
+    scaled = [
+        cf.OBSERVE if a.target is None or a.value is None else cf.do(a.target, a.value * scale)
+        for a in taken
+    ]
+    moments.add_many(scaled, samples * scale)
+    targets = np.array([names.index(a.target) if a.target else -1 for a in taken], dtype=np.int64)
+    return Data(moments, Rows.from_data(targets, samples * scale, intercept))
+
+
+def reference_of(model: cf.LinearSEM) -> Reference:
+    return Reference(model.weights, model.noise_variances, model.intercepts)
+
+
+def expected_rows(model: cf.LinearSEM, weights: dict[cf.Action, float], *, intercept: bool) -> Rows:
+    actions = [(model.names.index(a.target) if a.target else -1, a.value or 0.0) for a in weights]
+    return Rows.expected(
+        model.weights,
+        model.noise_variances,
+        model.intercepts,
+        actions,
+        list(weights.values()),
+        intercept,
+    )
+
+
+def parents_of(model: cf.LinearSEM) -> tuple[frozenset[int], ...]:
+    return tuple(frozenset(int(k) for k in np.flatnonzero(row)) for row in model.weights)
+
+
+def close(a: float, b: float, scale: float = 1.0) -> bool:
+    return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9 * scale)
