@@ -9,6 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from causalfocus.errors import InvalidInputError
 from causalfocus.names import checked_names, position
 
@@ -81,6 +84,21 @@ def target_index(action: Action, names: Sequence[str]) -> int:
             f"{action!r} is not an action. Use cf.OBSERVE or cf.do(name, value)."
         )
     return -1 if action.target is None else position(action.target, names)
+
+
+def actions_as_arrays(
+    actions: Iterable[Action], names: Sequence[str]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Targets (-1 for passive observation) and values (0 there) for the kernels."""
+    index: dict[str | None, int] = {name: j for j, name in enumerate(names)}
+    index[None] = -1
+    taken = list(actions)
+    try:
+        targets = [index[action.target] for action in taken]
+    except (KeyError, AttributeError):
+        targets = [target_index(action, names) for action in taken]  # raises and names the culprit
+    values = [action.value or 0.0 for action in taken]
+    return np.array(targets, dtype=np.int64), np.array(values, dtype=np.float64)
 
 
 @dataclass(frozen=True, init=False)
@@ -163,7 +181,8 @@ def _checked_range(name: str, given: Range) -> tuple[float, float] | None:
         return None
     allowed = f"The range of {name!r} must be (low, high) with low <= high, a number, or None"
     try:
-        low, high = map(float, given if isinstance(given, Sequence) else (given, given))
+        ends = given if isinstance(given, Iterable) and not isinstance(given, str) else [given] * 2
+        low, high = (float(end) for end in ends)
     except (TypeError, ValueError):
         raise InvalidInputError(f"{allowed}; got {given!r}.") from None
     if not (math.isfinite(low) and math.isfinite(high)):

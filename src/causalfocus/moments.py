@@ -14,7 +14,7 @@ from typing import Final, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from causalfocus.actions import Action, target_index
+from causalfocus.actions import Action, actions_as_arrays, target_index
 from causalfocus.errors import InvalidInputError
 from causalfocus.kernels import moment_sums
 from causalfocus.names import checked_names, position
@@ -109,7 +109,7 @@ class Moments:
                 f"samples must have one row for each of the {len(actions)} actions and one column "
                 f"for each of the nodes {', '.join(self.names)}; got shape {matrix.shape}."
             )
-        targets = np.array([target_index(action, self.names) for action in actions], dtype=np.int64)
+        targets, _ = actions_as_arrays(actions, self.names)
         for s, action in enumerate(actions):
             try:
                 self._check(action, int(targets[s]), matrix[s])
@@ -191,14 +191,13 @@ def weights_as_arrays(
             f"The weights must map actions to numbers, got {type(weights).__name__}. "
             f"For example {{cf.OBSERVE: 10, cf.do({names[0]!r}, 2.0): 5}}."
         )
-    targets = np.array([target_index(action, names) for action in weights], dtype=np.int64)
-    values = np.array([action.value or 0.0 for action in weights])
+    targets, values = actions_as_arrays(weights, names)
     amounts = np.array([float(weight) for weight in weights.values()])
-    for action, amount in zip(weights, amounts, strict=True):
-        if not 0 <= amount <= LARGEST_VALUE:
-            raise InvalidInputError(
-                f"The weight of {action} is {amount:g}: weights must be finite and not negative."
-            )
+    if not (amounts >= 0).all() or not (amounts <= LARGEST_VALUE).all():
+        action = next(a for a, w in weights.items() if not 0 <= w <= LARGEST_VALUE)
+        raise InvalidInputError(
+            f"The weight of {action} is {weights[action]}: weights must be finite and not negative."
+        )
     return targets, values, amounts
 
 

@@ -117,7 +117,9 @@ class LinearSEM:
     @cached_property
     def order(self) -> NDArray[np.int64]:
         """A topological order of the nodes, causes first; ties go to the earlier name."""
-        return topological_order(self.weights, self.names)
+        from causalfocus.kernels import population
+
+        return population.causal_order(self.weights)
 
     @property
     def edges(self) -> tuple[tuple[str, str, float], ...]:

@@ -4,6 +4,8 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
+
 from causalfocus.errors import InvalidInputError
 from causalfocus.sem import LinearSEM
 
@@ -97,12 +99,21 @@ class ModelClass:
         return found
 
     def contains(self, model: LinearSEM) -> bool:
-        return not self.violations(model)
+        """Whether the model is a member."""
+        sizes = np.abs(model.weights)
+        lowest, highest = self.variance_limits
+        return bool(
+            ((sizes == 0) | (sizes >= self.min_effect * (1 - RELATIVE_SLACK))).all()
+            and sizes.max() <= self.effect_limit * (1 + RELATIVE_SLACK)
+            and model.noise_variances.min() >= lowest * (1 - RELATIVE_SLACK)
+            and model.noise_variances.max() <= highest * (1 + RELATIVE_SLACK)
+            and (self.intercept or not model.intercepts.any())
+        )
 
     def require(self, model: LinearSEM) -> None:
         """Raise if the model is not a member, saying why."""
-        found = self.violations(model)
-        if found:
+        if not self.contains(model):
+            found = self.violations(model)
             more = f"; and {len(found) - 3} more" if len(found) > 3 else ""
             raise InvalidInputError(
                 f"The model is outside the class: {'; '.join(found[:3])}{more}. "

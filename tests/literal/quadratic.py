@@ -100,7 +100,7 @@ def _solve_scaled(solver: Solver, quadratic: Quadratic, lower: Array, upper: Arr
 
 
 def _is_interval(lower: Array, upper: Array) -> NDArray[np.bool_]:
-    """Whether the bounds differ by more than rounding; solvers decline what is hardly an interval."""
+    """Whether the bounds differ by more than rounding; solvers decline what hardly does."""
     width = upper - lower
     return np.isinf(width) | (width > 1e-12 * np.minimum(np.abs(lower), np.abs(upper)))
 

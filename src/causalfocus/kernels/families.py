@@ -86,6 +86,8 @@ def residual_table(
 
         if singular:
             value, bound = math.inf, stack[parent, 0, 0]
+            if not depends:
+                bound -= stack[parent, at, 0] ** 2 / stack[parent, at, at]
         else:
             value, bound = _unconstrained(stack, inverses, size, at, effects)
         if mask == excluded:

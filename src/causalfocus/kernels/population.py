@@ -16,6 +16,25 @@ Ints = NDArray[np.int64]
 
 
 @kernel
+def causal_order(weights: Floats) -> Ints:
+    """Causes before effects, the earliest possible node first; the weights must be acyclic."""
+    p = weights.shape[0]
+    order = np.empty(p, dtype=np.int64)
+    is_placed = np.zeros(p, dtype=np.bool_)
+    for n in range(p):
+        for j in range(p):
+            is_next = not is_placed[j]
+            for k in range(p):
+                if weights[j, k] != 0.0 and not is_placed[k]:
+                    is_next = False
+            if is_next:
+                order[n] = j
+                is_placed[j] = True
+                break
+    return order
+
+
+@kernel
 def total_effects(weights: Floats, order: Ints, target: int) -> Floats:
     """T = (I - A')^-1 where A' is A with the row of the target removed.
 

@@ -136,11 +136,14 @@ def _rebuild(work: Workspace, level: int, s: int) -> float:
 
 @kernel
 def _objective(work: Workspace, level: int, s: int) -> float:
-    """g - 2 b.h + b'Gb from coefficients and gradient."""
+    """R(b) from its definition: an error of b enters in second order only."""
     _, state, _, problem = work
     value = problem[s + 2, 0]
     for i in range(s):
-        value += state[level, B, i] * (state[level, Y, i] - problem[s, i])
+        half_gradient = -problem[s, i]
+        for k in range(s):
+            half_gradient += problem[i, k] * state[level, B, k]
+        value += state[level, B, i] * (half_gradient - problem[s, i])
     return max(value, 0.0)
 
 

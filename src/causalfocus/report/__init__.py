@@ -1,0 +1,1 @@
+"""Showing results: pictures with matplotlib, tables with rich."""

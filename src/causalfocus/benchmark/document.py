@@ -1,0 +1,136 @@
+"""The benchmark's figures as Markdown and as JSON."""
+
+import importlib.metadata
+import os
+import platform
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from causalfocus.benchmark.literal import Ratio
+from causalfocus.benchmark.memory import PeakMemory
+from causalfocus.benchmark.oracles import OracleTimes, growth_per_node
+from causalfocus.benchmark.problems import DENSITY, EPSILON, SAMPLES_PER_ACTION
+from causalfocus.version import __version__
+
+
+@dataclass
+class Figures:
+    """All that one run of the benchmark measured."""
+
+    ratios: list[Ratio] = field(default_factory=list)
+    times: list[OracleTimes] = field(default_factory=list)
+    memory: list[PeakMemory] = field(default_factory=list)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "machine": machine(),
+            "ratios": [asdict(row) for row in self.ratios],
+            "times": [asdict(row) for row in self.times],
+            "memory": [asdict(row) | {"table": row.table} for row in self.memory],
+        }
+
+    def to_markdown(self) -> str:
+        parts = [_conditions()]
+        if self.ratios:
+            parts.append(_ratio_table(self.ratios))
+        if self.times:
+            parts.append(_time_table(self.times))
+        if self.memory:
+            parts.append(_memory_table(self.memory))
+        return "\n\n".join(parts) + "\n"
+
+
+def machine() -> dict[str, str]:
+    """What the figures depend on."""
+    versions = {name: importlib.metadata.version(name) for name in ("numpy", "numba")}
+    return {
+        "processor": _processor(),
+        "cores": str(os.cpu_count()),
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "causalfocus": __version__,
+        **versions,
+    }
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    models = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return models[0] if models else platform.processor() or "unknown"
+
+
+def _conditions() -> str:
+    facts = ", ".join(f"{key} {value}" for key, value in machine().items())
+    return f"""Machine: {facts}.
+
+Problems: random systems with the paper's settings (density {DENSITY}, its model class, no
+intercepts), {SAMPLES_PER_ACTION} samples under each of the 2p + 1 actions, seeds 0, 1, ...; the
+alternative oracle at the estimate, equal weights, epsilon {EPSILON}. Times are medians over
+problems of the median over repetitions of the public call; compilation is kept out."""
+
+
+def _ratio_table(rows: list[Ratio]) -> str:
+    head = """### Exact oracles beside the literal enumeration
+
+`literal`: the paper's algorithms as written, every quadratic program solved wherever they call for
+it. `each fit once`: the same, remembering every local fit. Both are interpreted Python around a
+compiled solver. Ratios: over the engine, on the same moments; the values are checked to agree.
+
+| p | oracle | problems | literal | each fit once | engine | ratio | ratio, each fit once |
+|---|---|---|---|---|---|---|---|
+"""
+    return head + "\n".join(
+        f"| {r.p} | {r.oracle} | {r.n_problems} | {_time(r.literal)} | {_time(r.remembered)} | "
+        f"{_time(r.engine)} | {r.ratio:,.0f} | {r.ratio_remembered:,.0f} |"
+        for r in rows
+    )
+
+
+def _time_table(rows: list[OracleTimes]) -> str:
+    head = """### Time per call and where it goes
+
+Parts of an MLE: sweeps (unconstrained fits of all families), searches (branch and bound, for the
+share `searched` of the families), order (the program over sets of nodes). `MLE/sweeps`: a whole MLE
+over the sweeps alone.
+
+| p | families | MLE | alternative | sweeps | searches | order | searched | MLE/sweeps |
+|---|---|---|---|---|---|---|---|---|
+"""
+    body = "\n".join(
+        f"| {r.p} | {r.n_families:,} | {_time(r.mle)} | {_time(r.alternative)} | "
+        f"{_time(r.sweeps)} | {_time(r.searches)} | {_time(r.order)} | "
+        f"{100 * r.share_searched:.1f} % | {r.mle / r.sweeps:.1f} |"
+        for r in rows
+    )
+    growth = growth_per_node(rows, 8, 14)
+    if growth is None:
+        return head + body
+    mle, alternative = growth
+    tail = f"Growth per added node, p = 8 to 14: MLE {mle:.2f}, alternative {alternative:.2f}."
+    return f"{head}{body}\n\n{tail}"
+
+
+def _memory_table(rows: list[PeakMemory]) -> str:
+    lines = [
+        "### Peak memory of one joint MLE",
+        "",
+        "| p | p 2^(p-1) doubles | added to the peak | ratio |",
+        "|---|---|---|---|",
+    ]
+    lines += [
+        f"| {r.p} | {r.table / 2**20:.1f} MiB | {r.measured / 2**20:.1f} MiB | "
+        f"{r.measured / r.table:.2f} |"
+        for r in rows
+    ]
+    return "\n".join(lines)
+
+
+def _time(seconds: float) -> str:
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds / 1e-9:.3g} ns"

@@ -1,0 +1,61 @@
+"""`causalfocus benchmark`: speed and memory of the engine, side by side with the literal paper."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import typer
+from rich.console import Console
+
+from causalfocus.benchmark.document import Figures
+
+Row = TypeVar("Row")
+
+
+def benchmark(
+    quick: Annotated[bool, typer.Option(help="Small sizes only: seconds, not minutes.")] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for benchmark.json and benchmark.md.")
+    ] = None,
+    referee: Annotated[
+        Path, typer.Option(help="Folder of the tests, which hold the literal enumeration.")
+    ] = Path("tests"),
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Measure the exact oracles: ratios to the literal enumeration, time per call, memory."""
+    from causalfocus.benchmark.literal import find_referee, ratios
+    from causalfocus.benchmark.memory import peak_memory
+    from causalfocus.benchmark.oracles import oracle_times
+
+    progress = Console(stderr=True)
+    figures = Figures()
+    literal = find_referee(referee)
+    if literal is None:
+        progress.print(
+            f"No literal enumeration in {referee}: its ratios are left out. Run this from a "
+            f"checkout with the test extra installed, or give --referee."
+        )
+    else:
+        sizes = range(3, 5 if quick else 7)
+        figures.ratios = _watched(progress, "literal", ratios(literal, sizes), 2 * len(sizes))
+    sizes = range(5, 8 if quick else 15)
+    figures.times = _watched(progress, "times", oracle_times(sizes, 3 if quick else 5), len(sizes))
+    sizes = range(17, 18 if quick else 21)
+    figures.memory = _watched(progress, "memory", peak_memory(sizes), len(sizes))
+
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
+        (out / "benchmark.json").write_text(json.dumps(figures.to_dict(), indent=1) + "\n")
+        (out / "benchmark.md").write_text(figures.to_markdown())
+        progress.print(f"Written: {out / 'benchmark.json'} and {out / 'benchmark.md'}")
+    typer.echo(json.dumps(figures.to_dict()) if as_json else figures.to_markdown())
+
+
+def _watched(progress: Console, what: str, rows: Iterable[Row], n: int) -> list[Row]:
+    """Collect the rows, saying how far along it is."""
+    collected = []
+    for i, row in enumerate(rows):
+        collected.append(row)
+        progress.print(f"{what}: {i + 1} of {n}")
+    return collected

@@ -1,0 +1,152 @@
+"""Causal graphs as pictures."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalfocus.errors import MissingExtraError
+from causalfocus.report.layout import Layout, Point, layered
+from causalfocus.sem import LinearSEM
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+POSITIVE: Final = "#0072B2"
+NEGATIVE: Final = "#D55E00"
+ABSENT: Final = "#8C8C8C"
+INK: Final = "#222222"
+"""Colours that remain apart for colour-blind readers and in print."""
+
+NODE_RADIUS: Final = 0.24
+CURVE_POINTS: Final = 80
+LINE_STYLES: Final = {"known": "-", "extra": (0, (4, 2)), "missing": (0, (1, 1.5))}
+
+
+def draw_graph(
+    axes: Axes,
+    model: LinearSEM,
+    *,
+    truth: LinearSEM | None = None,
+    layout: Layout | None = None,
+    title: str = "",
+) -> None:
+    """Draw a model's graph with its weights; against a truth, mark what is extra or missing.
+
+    Blue edges are positive and orange ones negative, wider for stronger effects. Beside a truth,
+    extra edges are dashed and missing ones dotted grey.
+    """
+    from matplotlib.patches import Circle
+
+    places = layout or layered(model)
+    true_edges = None if truth is None else {(c, e): w for c, e, w in truth.edges}
+    drawn = {(c, e): w for c, e, w in model.edges}
+    for edge, weight in drawn.items():
+        known = true_edges is None or edge in true_edges
+        _draw_edge(axes, places, edge, weight, "known" if known else "extra")
+    for edge, weight in (true_edges or {}).items():
+        if edge not in drawn:
+            _draw_edge(axes, places, edge, weight, "missing")
+    for name, (x, y) in places.nodes.items():
+        axes.add_patch(Circle((x, y), NODE_RADIUS, facecolor="white", edgecolor=INK, zorder=3))
+        size = 10 if len(name) <= 3 else max(5, 30 / len(name))
+        axes.text(x, y, name, ha="center", va="center", fontsize=size, color=INK, zorder=4)
+    axes.set_aspect("equal")
+    axes.margins(0.08)
+    axes.autoscale_view()
+    axes.set_axis_off()
+    axes.set_title(title, fontsize=11, color=INK)
+
+
+def comparison(truth: LinearSEM, estimate: LinearSEM) -> Figure:
+    """The true graph beside the recovered one, nodes in the same places."""
+    layout = layered(truth)
+    wide, high = np.ptp(np.array(list(layout.nodes.values())), axis=0) + 1.0
+    figure = _new_figure(10, float(np.clip(5 * high / wide, 1.5, 6)) + 1.0)
+    left, right = figure.subplots(1, 2)
+    draw_graph(left, truth, layout=layout, title="True system")
+    wrong = estimate.shd(truth)
+    verdict = "all edges right" if wrong == 0 else f"{wrong} edge{'s' if wrong > 1 else ''} wrong"
+    draw_graph(right, estimate, truth=truth, layout=layout, title=f"Recovered: {verdict}")
+    figure.supxlabel(
+        "blue: positive, orange: negative; dashed: not in the true graph, dotted: missed",
+        fontsize=8,
+        color=INK,
+    )
+    return figure
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Write a figure; the suffix of the path decides on the format."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=150)
+
+
+def _draw_edge(axes: Axes, places: Layout, edge: tuple[str, str], weight: float, kind: str) -> None:
+    from matplotlib.patches import FancyArrowPatch
+    from matplotlib.path import Path as Curve
+
+    start, end = places.nodes[edge[0]], places.nodes[edge[1]]
+    between = places.routes.get(edge) or (() if edge in places.routes else _bend(start, end))
+    points = _smooth([start, *between, end])
+    points = points[np.hypot(*(points - start).T) > NODE_RADIUS]
+    points = points[np.hypot(*(points - end).T) > NODE_RADIUS + 0.02]
+    is_missing = kind == "missing"
+    colour = ABSENT if is_missing else (POSITIVE if weight > 0 else NEGATIVE)
+    axes.add_patch(
+        FancyArrowPatch(
+            path=Curve(points),
+            arrowstyle="-|>",
+            mutation_scale=13,
+            color=colour,
+            linestyle=LINE_STYLES[kind],
+            linewidth=1.3 if is_missing else 0.8 + 1.2 * min(abs(weight), 2.0),
+            zorder=1,
+        )
+    )
+    x, y = points[len(points) // 2 - len(points) // 10]
+    axes.text(
+        x,
+        y,
+        f"{weight:+.2f}",
+        fontsize=8,
+        color=colour,
+        ha="center",
+        va="center",
+        zorder=2,
+        bbox={"boxstyle": "round,pad=0.08", "facecolor": "white", "edgecolor": "none"},
+    )
+
+
+def _bend(start: Point, end: Point) -> tuple[Point, ...]:
+    """A point off the straight line, for edges that the layout did not route."""
+    (x0, y0), (x1, y1) = start, end
+    return (((x0 + x1) / 2 + 0.15 * (y1 - y0), (y0 + y1) / 2 - 0.15 * (x1 - x0) - 0.3),)
+
+
+def _smooth(points: list[Point]) -> NDArray[np.float64]:
+    """A curve through the points, horizontal at every passing point."""
+    corners = np.array(points)
+    if len(corners) == 2:
+        return np.linspace(corners[0], corners[1], CURVE_POINTS)
+    pieces = []
+    for a, b in pairwise(corners):
+        t = np.linspace(0.0, 1.0, CURVE_POINTS // (len(corners) - 1))
+        ease = t * t * (3 - 2 * t)
+        pieces.append(np.column_stack([a[0] + t * (b[0] - a[0]), a[1] + ease * (b[1] - a[1])]))
+    return np.vstack(pieces)
+
+
+def _new_figure(width: float, height: float) -> Figure:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtraError(
+            "Pictures need matplotlib: install it with pip install 'causalfocus[plot]'."
+        ) from None
+    return Figure(figsize=(width, height), layout="constrained")

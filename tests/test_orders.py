@@ -1,0 +1,145 @@
+"""The programs over sets of nodes against a plain enumeration of DAGs."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from causalfocus.kernels import oracles, orders
+from causalfocus.kernels.families import best_family, residual_table
+from causalfocus.kernels.row_fit import fit_row, two_intervals, workspace
+from literal import enumerate_dags
+
+
+def random_costs(p: int, rng: np.random.Generator, *, decreasing: bool):
+    """A cost per family (j, S); and the engine's tables, the minima over subsets."""
+    families = {}
+    candidates, starts = oracles.all_others(p)
+    offsets = np.arange(p + 1) * 2 ** (p - 1)
+    tables = np.empty(p * 2 ** (p - 1))
+    for j in range(p):
+        mine = candidates[starts[j] : starts[j + 1]]
+        for mask in range(2 ** (p - 1)):
+            members = frozenset(int(c) for i, c in enumerate(mine) if mask >> i & 1)
+            families[j, members] = float(rng.normal() - (len(members) if decreasing else 0.0))
+        for mask in range(2 ** (p - 1)):
+            members = frozenset(int(c) for i, c in enumerate(mine) if mask >> i & 1)
+            tables[offsets[j] + mask] = min(
+                cost for (k, s), cost in families.items() if k == j and s <= members
+            )
+    return families, tables, offsets, orders.local_masks(p, candidates, starts)
+
+
+@pytest.mark.parametrize("p", [1, 2, 3, 4])
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("decreasing", [False, True])
+def test_best_order_is_the_best_dag(p: int, seed: int, decreasing: bool) -> None:
+    rng = np.random.default_rng(seed)
+    families, tables, offsets, masks = random_costs(p, rng, decreasing=decreasing)
+    value, predecessors = orders.best_order(p, tables, offsets, masks)
+    assert value == pytest.approx(
+        min(sum(families[j, s] for j, s in enumerate(dag)) for dag in enumerate_dags(p))
+    )
+    sizes = sorted(int(before).bit_count() for before in predecessors)
+    assert sizes == list(range(p))
+
+
+@pytest.mark.parametrize("p", [2, 3, 4])
+@pytest.mark.parametrize("seed", range(6))
+def test_best_other_order_is_the_best_dag_but_one(p: int, seed: int) -> None:
+    """Costs of both signs; the reference is at times the best DAG, at times not."""
+    rng = np.random.default_rng(seed)
+    families, _, offsets, masks = random_costs(p, rng, decreasing=seed % 2 == 0)
+    dags = enumerate_dags(p)
+    total = {dag: sum(families[j, s] for j, s in enumerate(dag)) for dag in dags}
+    reference = min(total, key=total.__getitem__) if seed < 3 else dags[rng.integers(len(dags))]
+    candidates, starts = oracles.all_others(p)
+    tables = np.full(p * 2 ** (p - 1), math.inf)
+    for j, mask in itertools.product(range(p), range(2 ** (p - 1))):
+        mine = candidates[starts[j] : starts[j + 1]]
+        inside = frozenset(int(c) for i, c in enumerate(mine) if mask >> i & 1)
+        costs = [c for (k, s), c in families.items() if k == j and s <= inside]
+        others = [
+            c for (k, s), c in families.items() if k == j and s <= inside and s != reference[j]
+        ]
+        assert len(costs) - len(others) <= 1
+        tables[offsets[j] + mask] = min(others, default=math.inf)
+    sets = np.array([sum(1 << k for k in s) for s in reference])
+    own = np.array([families[j, s] for j, s in enumerate(reference)])
+    value, predecessors, keeps = orders.best_other_order(p, tables, offsets, masks, sets, own)
+    assert value == pytest.approx(min(v for dag, v in total.items() if dag != reference))
+    assert not keeps.all()
+    recovered = 0.0
+    for j in range(p):
+        local = orders.local_mask(masks, j, int(predecessors[j]))
+        recovered += own[j] if keeps[j] else tables[offsets[j] + local]
+    assert recovered == pytest.approx(value)
+
+
+def test_one_node_has_no_other_graph() -> None:
+    candidates, starts = oracles.all_others(1)
+    masks = orders.local_masks(1, candidates, starts)
+    value, _, _ = orders.best_other_order(
+        1, np.array([math.inf]), np.array([0, 1]), masks, np.array([0]), np.zeros(1)
+    )
+    assert value == math.inf
+
+
+def test_restricted_candidates_restrict_the_graph() -> None:
+    """Candidate lists of different lengths: the MLE is the best DAG whose edges are all allowed."""
+    rng = np.random.default_rng(4)
+    p = 4
+    lists = [[1, 2], [], [0, 1, 3], [2]]
+    x = rng.standard_normal((60, p)) @ rng.standard_normal((p, p))
+    grams = np.stack([x.T @ x] * p)
+    counts = np.full(p, 60.0)
+    candidates = np.array([k for mine in lists for k in mine], dtype=np.int64)
+    starts = np.cumsum([0] + [len(mine) for mine in lists])
+    effects, limits = (0.1, 2.0), (0.0, math.inf)
+    score, weights, variances, _ = oracles.joint_mle(
+        (grams, counts), candidates, starts, effects, limits
+    )
+
+    def cost(j: int, parents: frozenset[int]) -> float:
+        members = np.array(sorted(parents), dtype=np.int64)
+        s = len(members)
+        allowed = two_intervals(s, *effects)
+        r = fit_row((grams[j], j), members, allowed, math.inf, workspace(s), np.empty(s))
+        return 0.5 * (60 * math.log(r / 60) + 60)
+
+    allowed_dags = [
+        dag for dag in enumerate_dags(p) if all(s <= set(lists[j]) for j, s in enumerate(dag))
+    ]
+    best = min(allowed_dags, key=lambda dag: sum(cost(j, s) for j, s in enumerate(dag)))
+    assert score == pytest.approx(sum(cost(j, s) for j, s in enumerate(best)))
+    assert [set(np.flatnonzero(row)) for row in weights] == [set(s) for s in best]
+    assert np.all(variances > 0)
+
+
+@pytest.mark.parametrize("excluded", [-1, 0, 3, 6])
+@pytest.mark.parametrize("seed", range(5))
+def test_table_holds_the_minimum_over_subsets(seed: int, excluded: int) -> None:
+    """Against a fit of every family on its own; `excluded` neither counts nor prunes."""
+    rng = np.random.default_rng(seed)
+    m = 4
+    n = [2, 5, 30, 200, 200][seed]
+    x = rng.standard_normal((n, m + 1)) @ rng.standard_normal((m + 1, m + 1))
+    gram = x.T @ x
+    table = np.empty(2**m)
+    effects = (0.4, 1.2)
+    residual_table((gram, m), np.arange(m), effects, excluded, table)
+    single = np.empty(2**m)
+    for mask in range(2**m):
+        members = np.array([i for i in range(m) if mask >> i & 1], dtype=np.int64)
+        s = len(members)
+        allowed = two_intervals(s, *effects)
+        single[mask] = fit_row((gram, m), members, allowed, math.inf, workspace(s), np.empty(s))
+    for mask in range(2**m):
+        subsets = [s for s in range(2**m) if s & ~mask == 0 and s != excluded]
+        expected = min((single[s] for s in subsets), default=math.inf)
+        assert table[mask] == pytest.approx(expected, rel=1e-9, abs=1e-9 * gram[m, m])
+        if table[mask] < math.inf:
+            chosen = best_family(table, mask)
+            assert chosen != excluded and chosen & ~mask == 0
+            assert single[chosen] == pytest.approx(table[mask], rel=1e-9, abs=1e-9 * gram[m, m])
