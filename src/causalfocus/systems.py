@@ -27,8 +27,8 @@ def random_sem(
 
     Examples
     --------
-    >>> random_sem(6, density=0.3, seed=1).n_edges
-    5
+    >>> random_sem(6, density=1.0, seed=1).n_edges
+    15
     """
     if not (isinstance(p, int | np.integer) and p >= 1):
         raise InvalidInputError(f"The number of nodes must be 1 or more, got {p!r}.")
