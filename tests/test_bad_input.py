@@ -95,6 +95,12 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "density above one": (lambda: cf.random_sem(4, density=1.5), "between 0 and 1, got 1.5"),
     "no nodes to draw": (lambda: cf.random_sem(0, density=0.5), "1 or more, got 0"),
+    "density in words": (lambda: cf.random_sem(4, density="a"), "between 0 and 1, got 'a'"),
+    "empty intercept range": (
+        lambda: cf.random_sem(4, density=0.5, intercept_range=(2, 1)),
+        r"intercept_range = \(2, 1\) is empty",
+    ),
+    "negative number of samples": (lambda: model().sample(n=-1), "0 or more, got -1"),
     "unbounded draw": (
         lambda: cf.random_sem(4, density=0.5, space=cf.ModelClass(0.1)),
         "give the class a max_effect and a noise_variance range",
@@ -180,6 +186,10 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
         lambda: moments().add_many([cf.OBSERVE], np.zeros((2, 3))),
         r"one row for each of the 1 actions .* got shape \(2, 3\)",
     ),
+    "one action for many samples": (
+        lambda: moments().add_many(cf.OBSERVE, np.zeros((2, 3))),
+        "one action per sample",
+    ),
     "moments of other nodes": (
         lambda: moments().merge(cf.Moments(["a"])),
         "cannot be merged: heat, flow, yield against a",
@@ -192,6 +202,11 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
     "nan weight of an action": (
         lambda: alternative(weights={cf.OBSERVE: math.nan}),
         "weight of observe is nan",
+    ),
+    "weight in words": (lambda: alternative(weights={cf.OBSERVE: "x"}), "weights must be numbers"),
+    "overflowing expectation": (
+        lambda: cf.Moments.expected(model(), {cf.OBSERVE: 1.0, cf.do("X1", 1e200): 1.0}),
+        "too large for floating-point numbers",
     ),
     "weights not a mapping": (lambda: alternative(weights=[1.0]), "must map actions to numbers"),
     "weights of an unknown node": (

@@ -1,11 +1,14 @@
 """The oracles where data are missing, useless, tied, huge or tiny."""
 
+import itertools
 import math
 
 import numpy as np
 import pytest
+from scipy.optimize import lsq_linear
 
 import causalfocus as cf
+from causalfocus.kernels import row_fit
 from instances import bounds_of, close, data_of, draw_member, endpoint_actions, parents_of
 from literal import finite_joint_mle, negative_log_likelihood
 
@@ -202,3 +205,112 @@ def test_an_edge_from_a_cause_that_never_varies_is_free() -> None:
         found = cf.best_alternative(model.relabelled(names), weights, WITH_INTERCEPT, epsilon=0.07)
         assert found.branch == "different graph"
         assert found.value == pytest.approx(0.0, abs=1e-12)
+
+
+def test_an_overflowing_alternative_is_an_error_not_a_certainty() -> None:
+    model = cf.LinearSEM([[0, 0], [0.5, 0]], 1.0)
+    with pytest.raises(cf.NumericalError, match="overflow"):
+        cf.best_alternative(model, {cf.do("X1", 1e160): 1.0}, PAPER, epsilon=0.07)
+
+
+@pytest.mark.parametrize("reach", [1e4, 1e5, 1e6, 1e7, 1e8, 1e9])
+def test_nearly_cancelling_causes_far_from_the_noise(reach: float) -> None:
+    """X3 = X1 - X2, equal but for the noise: a plain Gram matrix loses every digit."""
+    truth = cf.LinearSEM([[0, 0, 0], [1, 0, 0], [1, -1, 0]], 1.0)
+    rng = np.random.default_rng(0)
+    moments = cf.Moments(truth.names)
+    taken, parts = [], []
+    for action in (cf.do("X1", -reach), cf.do("X1", reach), cf.do("X3", 2.0), cf.do("X3", -2.0)):
+        taken += [action] * 200
+        parts.append(truth.sample(action, 200, rng))
+    samples = np.vstack(parts)
+    moments.add_many(taken, samples)
+    estimate = cf.joint_mle(moments, PAPER)
+    assert estimate.shd(truth) == 0
+    assert np.allclose(estimate.weights, truth.weights, atol=0.2)
+    own = [action.target != "X3" for action in taken]
+    left = samples[own, 2] - samples[own] @ estimate.weights[2]
+    best = samples[own, 2] - samples[own] @ truth.weights[2]
+    assert left @ left <= best @ best * (1 + 1e-6)
+
+    weights = dict.fromkeys([cf.do("X1", reach), cf.do("X1", -reach), cf.OBSERVE], 1.0)
+    found = cf.best_alternative(truth, weights, PAPER, epsilon=0.07)
+    at_hand = cf.LinearSEM([[0, 0, 0], [1, 0, 0], [0.93, -0.93, 0]], [1.0, 1.0, 1.0049])
+    assert found.model is not None
+    assert 0 < found.value <= sum(truth.kl(at_hand, a) for a in weights) * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("c", [0.3, 0.1, 0.02, 0.005, 1e-3])
+def test_ladders_where_every_pivot_looks_harmless(c: float) -> None:
+    """x_i = z_(i-1) + c z_i: conditioning grows as c^(-2 s), every single pivot is about c^2."""
+    s = 6
+    worst = 0.0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        z = rng.standard_normal((60, s + 1))
+        x = z.copy()
+        for i in range(1, s):
+            x[:, i] = z[:, i - 1] + c * z[:, i]
+        x[:, s] = x[:, :s] @ rng.uniform(-1, 1, s) + z[:, s]
+        moments = cf.Moments([f"x{i}" for i in range(s + 1)])
+        moments.add_many([cf.OBSERVE] * 60, x)
+        rows = moments.rows(intercept=False)
+        b = np.empty(s)
+        value = row_fit.fit_row(
+            (rows.grams[s], rows.lows[s], s),
+            np.arange(s),
+            row_fit.two_intervals(s, 0.15, 1.5),
+            math.inf,
+            row_fit.workspace(s),
+            b,
+        )
+        left = x[:, s] - x[:, :s] @ b
+        assert value == pytest.approx(left @ left, rel=1e-9)
+        worst = max(worst, _excess(x[:, :s], x[:, s], value))
+        cf.joint_mle(moments, PAPER)
+    assert worst < 1e-8
+
+
+def _excess(x: np.ndarray, y: np.ndarray, value: float) -> float:
+    """How far a residual is above the best over all sign vectors, from the samples themselves."""
+    best = math.inf
+    for signs in itertools.product((-1, 1), repeat=x.shape[1]):
+        low = [0.15 if sign > 0 else -1.5 for sign in signs]
+        high = [1.5 if sign > 0 else -0.15 for sign in signs]
+        found = lsq_linear(x, y, bounds=(low, high), method="bvls", tol=1e-14)
+        best = min(best, 2 * found.cost)
+    return value / best - 1
+
+
+def test_rounding_never_passes_for_a_perfect_fit() -> None:
+    """Without any bound, columns that agree to 1e-3 tempt a fit to huge coefficients."""
+    rng = np.random.default_rng(0)
+    common = rng.standard_normal((30, 1))
+    samples = common + 1e-3 * rng.standard_normal((30, 4))
+    moments = cf.Moments(["a", "b", "c", "d"])
+    moments.add_many([cf.OBSERVE] * 30, samples)
+    estimate = cf.joint_mle(moments, cf.ModelClass(0.1, intercept=False))
+    for j in range(4):
+        left = samples[:, j] - samples @ estimate.weights[j]
+        assert estimate.noise_variances[j] == pytest.approx(np.mean(left**2), rel=1e-6)
+
+
+@pytest.mark.parametrize("unit", [1.0, 3.0, 0.1])
+def test_equivalent_graphs_go_to_the_order_of_the_names(unit: float) -> None:
+    """Two nodes, observed only: both directions are equally likely if the class does not tell."""
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        x = rng.standard_normal(50)
+        samples = unit * np.column_stack([x, 0.8 * x + rng.standard_normal(50)])
+        moments = cf.Moments(["X1", "X2"])
+        moments.add_many([cf.OBSERVE] * 50, samples)
+        estimate = cf.joint_mle(moments, cf.ModelClass(0.01, intercept=False))
+        assert estimate.parents("X2") == ("X1",)
+
+
+def test_equal_models_have_equal_hashes_and_fixed_orders() -> None:
+    one = cf.LinearSEM([[0.0, -0.0], [0.5, 0.0]], 1.0, [0.0, -0.0])
+    other = cf.LinearSEM([[0.0, 0.0], [0.5, 0.0]], 1.0)
+    assert one == other and hash(one) == hash(other)
+    with pytest.raises(ValueError, match="read-only"):
+        one.order[0] = 1

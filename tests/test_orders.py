@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 
+import causalfocus as cf
 from causalfocus.kernels import oracles, orders
 from causalfocus.kernels.families import best_family, residual_table
 from causalfocus.kernels.row_fit import fit_row, two_intervals, workspace
@@ -98,14 +99,16 @@ def test_restricted_candidates_restrict_the_graph() -> None:
     starts = np.cumsum([0] + [len(mine) for mine in lists])
     effects, limits = (0.1, 2.0), (0.0, math.inf)
     score, weights, variances, _ = oracles.joint_mle(
-        (grams, counts), candidates, starts, effects, limits
+        (grams, 0.0 * grams, counts), candidates, starts, effects, limits
     )
 
     def cost(j: int, parents: frozenset[int]) -> float:
         members = np.array(sorted(parents), dtype=np.int64)
         s = len(members)
         allowed = two_intervals(s, *effects)
-        r = fit_row((grams[j], j), members, allowed, math.inf, workspace(s), np.empty(s))
+        r = fit_row(
+            (grams[j], np.zeros((p, p)), j), members, allowed, math.inf, workspace(s), np.empty(s)
+        )
         return 0.5 * (60 * math.log(r / 60) + 60)
 
     allowed_dags = [
@@ -125,21 +128,24 @@ def test_table_holds_the_minimum_over_subsets(seed: int, excluded: int) -> None:
     m = 4
     n = [2, 5, 30, 200, 200][seed]
     x = rng.standard_normal((n, m + 1)) @ rng.standard_normal((m + 1, m + 1))
-    gram = x.T @ x
+    moments = cf.Moments([f"x{i}" for i in range(m + 1)])
+    moments.add_many([cf.OBSERVE] * n, x)
+    rows = moments.rows(intercept=False)
+    gram, row = rows.grams[m], (rows.grams[m], rows.lows[m], m)
     table = np.empty(2**m)
     effects = (0.4, 1.2)
-    residual_table((gram, m), np.arange(m), effects, excluded, table)
+    residual_table(row, np.arange(m), effects, excluded, table)
     single = np.empty(2**m)
     for mask in range(2**m):
         members = np.array([i for i in range(m) if mask >> i & 1], dtype=np.int64)
         s = len(members)
         allowed = two_intervals(s, *effects)
-        single[mask] = fit_row((gram, m), members, allowed, math.inf, workspace(s), np.empty(s))
+        single[mask] = fit_row(row, members, allowed, math.inf, workspace(s), np.empty(s))
     for mask in range(2**m):
         subsets = [s for s in range(2**m) if s & ~mask == 0 and s != excluded]
         expected = min((single[s] for s in subsets), default=math.inf)
         assert table[mask] == pytest.approx(expected, rel=1e-9, abs=1e-9 * gram[m, m])
         if table[mask] < math.inf:
-            chosen = best_family(table, mask)
+            chosen = best_family(table, mask, 0.0)
             assert chosen != excluded and chosen & ~mask == 0
             assert single[chosen] == pytest.approx(table[mask], rel=1e-9, abs=1e-9 * gram[m, m])

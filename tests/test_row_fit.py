@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import causalfocus as cf
 from causalfocus.kernels import oracles, row_fit
 from literal import Bounds, Rows
 from literal.local_fit import Separation, local_fit
@@ -30,11 +31,20 @@ def design(kind: str, s: int, rng: np.random.Generator) -> np.ndarray:
     return x
 
 
-def fast(gram, s: int, allowed) -> tuple[float, np.ndarray]:
+def row_of(x: np.ndarray) -> row_fit.Row:
+    """Moments of the last column on the others, with their low parts."""
+    p = x.shape[1]
+    moments = cf.Moments([f"x{i}" for i in range(p)])
+    moments.add_many([cf.OBSERVE] * len(x), x)
+    rows = moments.rows(intercept=False)
+    return rows.grams[-1], rows.lows[-1], p - 1
+
+
+def fast(row: row_fit.Row, allowed: np.ndarray) -> tuple[float, np.ndarray]:
+    s = row[2]
     best = np.empty(s)
-    members = np.arange(s)
-    work = row_fit.workspace(s)
-    return row_fit.fit_row((gram, s), members, allowed, math.inf, work, best), best
+    value = row_fit.fit_row(row, np.arange(s), allowed, math.inf, row_fit.workspace(s), best)
+    return value, best
 
 
 def referee(x: np.ndarray, bounds: Bounds, constraint: tuple[Separation, ...] = ()):
@@ -60,7 +70,7 @@ def test_equals_the_enumeration_of_signs(kind: str, data: st.DataObject) -> None
     largest = data.draw(st.sampled_from([smallest, smallest * 1.5, smallest * 20, math.inf]))
     x = design(kind, s, rng)
     gram = x.T @ x
-    value, b = fast(gram, s, row_fit.two_intervals(s, smallest, largest))
+    value, b = fast(row_of(x), row_fit.two_intervals(s, smallest, largest))
     assert np.all((np.abs(b) >= smallest) & (np.abs(b) <= largest))
     found = referee(x, Bounds(smallest, largest, 1.0, 1.0))
     assert found is not None
@@ -89,26 +99,31 @@ def test_one_coefficient_kept_on_one_side(seed: int, s: int, upper: bool) -> Non
     assert feasible == (found is not None)
     if found is None:
         return
-    value, b = fast(gram, s, allowed)
+    value, b = fast(row_of(x), allowed)
     assert (b[k] >= bound) if upper else (b[k] <= bound)
     assert value == pytest.approx(residual(gram, found.row[:s]), rel=1e-9, abs=1e-9 * gram[s, s])
 
 
 def test_the_cutoff_is_strict() -> None:
-    x = design("regular", 3, np.random.default_rng(0))
-    gram = x.T @ x
+    row = row_of(design("regular", 3, np.random.default_rng(0)))
     allowed = row_fit.two_intervals(3, 0.5, 0.8)
-    value, _ = fast(gram, 3, allowed)
+    value, _ = fast(row, allowed)
     best, work, members = np.empty(3), row_fit.workspace(3), np.arange(3)
-    at_value = row_fit.fit_row((gram, 3), members, allowed, value, work, best)
-    above = row_fit.fit_row((gram, 3), members, allowed, value * (1 + 1e-9), work, best)
-    assert at_value == math.inf
+    below = row_fit.fit_row(row, members, allowed, value * (1 - 1e-9), work, best)
+    above = row_fit.fit_row(row, members, allowed, value * (1 + 1e-9), work, best)
+    assert below == math.inf
     assert above == value
 
 
 def test_equal_minima_go_to_the_positive_side() -> None:
     """The target is unrelated to its regressor: +min_effect and -min_effect fit equally well."""
     gram = np.array([[4.0, 0.0], [0.0, 1.0]])
-    value, b = fast(gram, 1, row_fit.two_intervals(1, 0.5, 1.0))
+    value, b = fast((gram, np.zeros((2, 2)), 1), row_fit.two_intervals(1, 0.5, 1.0))
     assert b.tolist() == [0.5]
     assert value == pytest.approx(1.0 + 4.0 * 0.25)
+
+
+def test_an_indefinite_matrix_is_refused() -> None:
+    gram = np.array([[1.0, 2.0, 0.5], [2.0, 1.0, 0.5], [0.5, 0.5, 1.0]])
+    with pytest.raises(ArithmeticError, match="positive semidefinite"):
+        fast((gram, np.zeros((3, 3)), 2), row_fit.two_intervals(2, 0.1, 1.0))

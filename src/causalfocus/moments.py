@@ -6,7 +6,6 @@ in which j was not set, the number n_j and the matrix G_j of sums of products
 whether these came from samples or from a model.
 """
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Self
@@ -38,11 +37,13 @@ class RowMoments:
     Attributes
     ----------
     grams : (p, p, p), G_j, centred if there is an intercept
+    lows : (p, p, p), what is left of G_j after rounding it to doubles
     counts : (p,), n_j
     means : (p, p), means of all nodes over the samples of j; zeros without intercept
     """
 
     grams: Floats
+    lows: Floats
     counts: Floats
     means: Floats
 
@@ -85,6 +86,11 @@ class Moments:
         targets, values, amounts = weights_as_arrays(weights, model.names)
         reference = (model.weights, model.noise_variances, model.intercepts, model.order)
         moments._sums = moment_sums.expected_sums(reference, targets, values, amounts)
+        if not np.isfinite(moments._sums).all():
+            raise InvalidInputError(
+                "The expected moments are too large for floating-point numbers: the model, the "
+                "values that are set or the weights are beyond any measurement. Rescale them."
+            )
         return moments
 
     @property
@@ -103,6 +109,8 @@ class Moments:
 
     def add_many(self, actions: Sequence[Action], samples: ArrayLike) -> None:
         """Add samples in bulk, one row and one action each. On an error nothing is added."""
+        if isinstance(actions, Action):
+            raise InvalidInputError("add_many takes one action per sample; use add for one sample.")
         matrix = _as_floats(samples)
         if matrix.ndim != 2 or matrix.shape != (len(actions), len(self.names)):
             raise InvalidInputError(
@@ -171,7 +179,8 @@ class Moments:
             )
         if target < 0 or action.value is None:
             return
-        if not math.isclose(row[target], action.value, rel_tol=ASSIGNMENT_SLACK, abs_tol=0.0):
+        slack = ASSIGNMENT_SLACK * (abs(action.value) or 1.0)
+        if not abs(row[target] - action.value) <= slack:
             raise InvalidInputError(
                 f"{self.names[target]} was set to {action.value:g} by {action} but the sample says "
                 f"{row[target]:g}. If the setting failed, the sample belongs to another action."
@@ -192,7 +201,12 @@ def weights_as_arrays(
             f"For example {{cf.OBSERVE: 10, cf.do({names[0]!r}, 2.0): 5}}."
         )
     targets, values = actions_as_arrays(weights, names)
-    amounts = np.array([float(weight) for weight in weights.values()])
+    try:
+        amounts = np.array([float(weight) for weight in weights.values()])
+    except (TypeError, ValueError):
+        raise InvalidInputError(
+            f"The weights must be numbers, got {list(weights.values())!r}."
+        ) from None
     if not (amounts >= 0).all() or not (amounts <= LARGEST_VALUE).all():
         action = next(a for a, w in weights.items() if not 0 <= w <= LARGEST_VALUE)
         raise InvalidInputError(

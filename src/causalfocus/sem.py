@@ -87,6 +87,7 @@ class LinearSEM:
                 )
         constants = _checked_vector("intercepts", intercepts, labels)
         order = topological_order(matrix, labels)
+        order.setflags(write=False)
         self._set(matrix, variances, constants, labels)
         self.__dict__["order"] = order
 
@@ -102,6 +103,8 @@ class LinearSEM:
     def _set(
         self, weights: Floats, variances: Floats, intercepts: Floats, names: tuple[str, ...]
     ) -> None:
+        weights = weights + 0.0  # no negative zeros: equal models have equal bytes
+        intercepts = intercepts + 0.0
         for array in (weights, variances, intercepts):
             array.setflags(write=False)
         object.__setattr__(self, "weights", weights)
@@ -119,7 +122,9 @@ class LinearSEM:
         """A topological order of the nodes, causes first; ties go to the earlier name."""
         from causalfocus.kernels import population
 
-        return population.causal_order(self.weights)
+        order = population.causal_order(self.weights)
+        order.setflags(write=False)
+        return order
 
     @property
     def edges(self) -> tuple[tuple[str, str, float], ...]:
@@ -163,6 +168,8 @@ class LinearSEM:
         n : number of samples
         rng : a generator, or a seed for one
         """
+        if not (isinstance(n, int | np.integer) and n >= 0):
+            raise InvalidInputError(f"The number of samples must be 0 or more, got {n!r}.")
         generator = np.random.default_rng(rng)
         target = target_index(action, self.names)
         samples = generator.standard_normal((n, self.p)) * np.sqrt(self.noise_variances)

@@ -32,8 +32,11 @@ def random_sem(
     """
     if not (isinstance(p, int | np.integer) and p >= 1):
         raise InvalidInputError(f"The number of nodes must be 1 or more, got {p!r}.")
-    if not 0 <= density <= 1:
+    if not (isinstance(density, int | float) and 0 <= density <= 1):
         raise InvalidInputError(f"density is a probability between 0 and 1, got {density!r}.")
+    lowest, highest = intercept_range
+    if not lowest <= highest:
+        raise InvalidInputError(f"intercept_range = {intercept_range} is empty: low above high.")
     if space.max_effect is None or space.noise_variance is None:
         raise InvalidInputError(
             "A system can only be drawn from bounded ranges: give the class a max_effect and a "
@@ -47,5 +50,5 @@ def random_sem(
     signs = rng.choice([-1.0, 1.0], (p, p))
     weights = np.where(has_edge, sizes * signs, 0.0)
     variances = rng.uniform(*space.noise_variance, p)
-    intercepts = rng.uniform(*intercept_range, p)
+    intercepts = rng.uniform(lowest, highest, p)
     return LinearSEM(weights, variances, intercepts)

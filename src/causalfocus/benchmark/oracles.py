@@ -67,7 +67,11 @@ def _times(case: Problem) -> tuple[float, float, float, float, float, float]:
     def fill(effects: tuple[float, float]) -> int:
         return sum(
             families.residual_table(
-                (rows.grams[j], j), candidates[starts[j] : starts[j + 1]], effects, -1, table[j]
+                (rows.grams[j], rows.lows[j], j),
+                candidates[starts[j] : starts[j + 1]],
+                effects,
+                -1,
+                table[j],
             )
             for j in range(case.p)
         )

@@ -15,8 +15,12 @@ the fit. If not, b_k must move by some d_k at least, and R* >= R + max_k d_k^2 /
 that is no better than the best subset of S, the family cannot matter: whatever graph holds it may
 hold the subset instead, which is acyclic too. Only the others are fitted by branch and bound.
 
-A family must beat its subsets by more than TIE of the node's own sum of squares. This is the rule
-for ties, fewer parents first, and it is also the accuracy to which the minima are exact.
+The walk works with 53 bits. A family for which they are not enough (a large variance inflation, or
+a residual that is a small part of the node's sum of squares) is fitted on its own, with care; so
+are all that contain it, since inflation only grows and the residual only falls with more members.
+
+A family must beat its subsets by more than TIE of their residual. This is the rule for ties, fewer
+parents first, and it is also the accuracy to which the minima are exact.
 """
 
 import math
@@ -25,17 +29,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.row_fit import SINGULAR, fit_row, two_intervals, workspace
+from causalfocus.kernels.row_fit import (
+    CAREFUL,
+    PRECISE,
+    Row,
+    fit_row,
+    two_intervals,
+    workspace,
+)
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-TIE = 1e-13
+TIE = 1e-12
+TIE_OF_TOTAL = 1e-26
+"""Share of the node's sum of squares below which a residual is nothing."""
 
 
 @kernel
 def residual_table(
-    row: tuple[Floats, int],
+    row: Row,
     candidates: Ints,
     effects: tuple[float, float],
     excluded: int,
@@ -45,23 +58,23 @@ def residual_table(
 
     Parameters
     ----------
-    row : gram (p, p) of node j, and j
+    row : moments of node j
     candidates : indices of the possible parents; bit i of a mask stands for candidates[i]
     effects : min_effect, max_effect
     excluded : a mask that must not be chosen itself (it does not prune its supersets either);
         -1 for none
     table : (2**m,), written; infinity where nothing is left
     """
-    gram, target = row
+    gram, _, target = row
     m = len(candidates)
-    tie = TIE * gram[target, target]
+    nothing = TIE_OF_TOTAL * gram[target, target]
     allowed = two_intervals(m, effects[0], effects[1])
     work = workspace(m)
     best = np.empty(m)
-    stack, inverses = np.empty((m + 1, m + 1, m + 1)), np.empty((m + 1, m))
-    n_swept = np.zeros(m + 1, dtype=np.int64)
+    stack = np.empty((m + 1, m + 1, m + 1))
+    members = np.empty((m + 1, 2, m))
     n_open = np.zeros(m + 1, dtype=np.int64)
-    is_singular = np.zeros(m + 1, dtype=np.bool_)
+    is_regular = np.ones(m + 1, dtype=np.bool_)
     searches = 0
 
     _first_tableau(row, candidates, stack)
@@ -77,53 +90,45 @@ def residual_table(
         k = 0
         while not (mask >> k) & 1:
             k += 1
-        to_beat = least - tie
+        to_beat = least * (1.0 - TIE) - nothing
         parent = size - 1
-        f = n_swept[parent]
-        at = f + n_open[parent] - k
-        depends = not stack[parent, at, at] > SINGULAR * gram[candidates[k], candidates[k]]
-        singular = depends or is_singular[parent]
+        at = parent + n_open[parent] - k
+        own_size = gram[candidates[k], candidates[k]]
 
-        if singular:
-            value, bound = math.inf, stack[parent, 0, 0]
-            if not depends:
-                bound -= stack[parent, at, 0] ** 2 / stack[parent, at, at]
-        else:
-            value, bound = _unconstrained(stack, inverses, size, at, effects)
+        value, bound, regular = math.inf, 0.0, False
+        if is_regular[parent] and stack[parent, at, at] * CAREFUL > own_size:
+            value, bound, regular = _unconstrained(stack, members, size, at, effects)
         if mask == excluded:
             value = math.inf
         elif value == math.inf and bound < to_beat:
             searches += 1
-            members = _members(mask, size, candidates)
-            value = fit_row(row, members, allowed, to_beat, work, best)
+            chosen = _members(mask, size, candidates)
+            value = fit_row(row, chosen, allowed, to_beat, work, best)
         table[mask] = value if value < to_beat else least
 
         if k > 0:
-            is_singular[size] = singular
+            is_regular[size] = regular
             n_open[size] = k
-            n_swept[size] = f if depends else f + 1
-            if depends:
-                _left_out(stack, inverses, size, at, f, k)
-            else:
-                _swept(stack, inverses, size, at, f, k)
+            if regular:
+                _swept(stack, members, size, at, k, own_size)
     return searches
 
 
 @kernel
 def _members(mask: int, size: int, candidates: Ints) -> Ints:
-    members = np.empty(size, dtype=np.int64)
+    chosen = np.empty(size, dtype=np.int64)
     n = 0
     for i in range(len(candidates)):
         if (mask >> i) & 1:
-            members[n] = candidates[i]
+            chosen[n] = candidates[i]
             n += 1
-    return members
+    return chosen
 
 
 @kernel
-def _first_tableau(row: tuple[Floats, int], candidates: Ints, stack: Floats) -> None:
+def _first_tableau(row: Row, candidates: Ints, stack: Floats) -> None:
     """Index 0 is the target; candidate i stands at m - i, so that the open ones are the last."""
-    gram, target = row
+    gram, _, target = row
     m = len(candidates)
     stack[0, 0, 0] = gram[target, target]
     for i in range(m):
@@ -135,72 +140,72 @@ def _first_tableau(row: tuple[Floats, int], candidates: Ints, stack: Floats) -> 
 
 @kernel
 def _unconstrained(
-    stack: Floats, inverses: Floats, size: int, at: int, effects: tuple[float, float]
-) -> tuple[float, float]:
-    """Add the candidate at `at` to a regular parent: residual of the fit if it is allowed, infinity
-    if not, and a lower bound of the constrained residual.
+    stack: Floats, members: Floats, size: int, at: int, effects: tuple[float, float]
+) -> tuple[float, float, bool]:
+    """Add the candidate at `at` to a regular parent.
+
+    Returns the residual of the fit if it is allowed, infinity if not; a lower bound of the
+    constrained residual; and whether 53 bits are enough for all this: if not, the first two are
+    infinity and zero.
     """
     smallest, largest = effects
     parent = size - 1
-    one_over = 1.0 / stack[parent, at, at]
+    pivot = stack[parent, at, at]
+    one_over = 1.0 / pivot
     slope = stack[parent, at, 0] * one_over
-    residual = max(stack[parent, 0, 0] - slope * stack[parent, at, 0], 0.0)
+    residual = stack[parent, 0, 0] - slope * stack[parent, at, 0]
+    regular = residual > PRECISE * stack[0, 0, 0]
     away = max(smallest - abs(slope), abs(slope) - largest)
     is_allowed = away <= 0.0
-    rise = 0.0 if is_allowed else away * away * stack[parent, at, at]
+    rise = 0.0 if is_allowed else away * away * pivot
     for i in range(1, size):
         tilt = stack[parent, at, i]
+        inverse = members[parent, 0, i - 1] + tilt * tilt * one_over
+        regular = regular and inverse * members[parent, 1, i - 1] < CAREFUL
         b = abs(stack[parent, 0, i] - tilt * slope)
         away = max(smallest - b, b - largest)
         if away > 0.0:
             is_allowed = False
-            rise = max(rise, away * away / (inverses[parent, i - 1] + tilt * tilt * one_over))
-    return (residual if is_allowed else math.inf), residual + rise
+            rise = max(rise, away * away / inverse)
+    if not regular:
+        return math.inf, 0.0, False
+    return (residual if is_allowed else math.inf), residual + rise, True
 
 
 @kernel
-def _swept(stack: Floats, inverses: Floats, size: int, at: int, f: int, k: int) -> None:
-    """Child tableau: target, f swept members, the new one, and the k candidates below it.
+def _swept(stack: Floats, members: Floats, size: int, at: int, k: int, own_size: float) -> None:
+    """Child tableau: target, the parent's members, the new one, and the k candidates below it.
 
-    Rows of swept members are not kept; their column entries in the other rows are.
+    Rows of swept members are not kept; their column entries in the other rows are. `members` holds
+    their diagonals of the inverse and of G.
     """
     parent = size - 1
     one_over = 1.0 / stack[parent, at, at]
-    skip = at - (f + 1)
-    for i in range(f):
+    skip = at - size
+    for i in range(parent):
         tilt = stack[parent, at, i + 1]
-        inverses[size, i] = inverses[parent, i] + tilt * tilt * one_over
-    inverses[size, f] = one_over
+        members[size, 0, i] = members[parent, 0, i] + tilt * tilt * one_over
+        members[size, 1, i] = members[parent, 1, i]
+    members[size, 0, parent] = one_over
+    members[size, 1, parent] = own_size
     for row in range(k + 1):
-        i = 0 if row == 0 else f + 1 + row
+        i = 0 if row == 0 else size + row
         from_i = 0 if row == 0 else i + skip
         tilt = stack[parent, from_i, at] * one_over
-        for j in range(f + 1):
+        for j in range(size):
             stack[size, i, j] = stack[parent, from_i, j] - tilt * stack[parent, at, j]
-        stack[size, i, f + 1] = tilt
-        for j in range(f + 2, f + 2 + k):
+        stack[size, i, size] = tilt
+        for j in range(size + 1, size + 1 + k):
             stack[size, i, j] = stack[parent, from_i, j + skip] - tilt * stack[parent, at, j + skip]
 
 
 @kernel
-def _left_out(stack: Floats, inverses: Floats, size: int, at: int, f: int, k: int) -> None:
-    """Child tableau without a dependent candidate, which cannot lower any residual."""
-    skip = at - f
-    for i in range(f):
-        inverses[size, i] = inverses[size - 1, i]
-    for row in range(k + 1):
-        i = 0 if row == 0 else f + row
-        from_i = 0 if row == 0 else i + skip
-        for j in range(f + 1 + k):
-            stack[size, i, j] = stack[size - 1, from_i, j if j <= f else j + skip]
+def best_family(scores: Floats, mask: int, tolerance: float) -> int:
+    """The smallest family whose score is that of ``scores[mask]``, to the tolerance.
 
-
-@kernel
-def best_family(table: Floats, mask: int) -> int:
-    """The family that attains ``table[mask]``: drop candidates, last ones first, while it stays so.
-
-    Along the way only exact copies of one number are compared, so no tolerance is involved.
+    Candidates are dropped while the score stays, the last ones first.
     """
+    highest = scores[mask] + tolerance
     reduced = True
     while reduced:
         reduced = False
@@ -209,7 +214,7 @@ def best_family(table: Floats, mask: int) -> int:
             bit <<= 1
         while bit > 1:
             bit >>= 1
-            if mask & bit and table[mask ^ bit] == table[mask]:
+            if mask & bit and scores[mask ^ bit] <= highest:
                 mask ^= bit
                 reduced = True
                 break

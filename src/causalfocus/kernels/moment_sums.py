@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from causalfocus.kernels import double_double as dd
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.population import action_covariance, action_mean, total_effects
+from causalfocus.kernels.population import action_mean, total_effects
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -68,7 +68,6 @@ def expected_sums(
         target = targets[a]
         effects = total_effects(coefficients, order, target)
         mean = action_mean(effects, intercepts, target, values[a])
-        covariance = action_covariance(effects, variances, target)
         group = target if target >= 0 else p
         for j in range(p + 1):
             m_j = mean[j] if j < p else 1.0
@@ -76,7 +75,11 @@ def expected_sums(
                 m_k = mean[k] if k < p else 1.0
                 high, low = dd.two_product(m_j, m_k)
                 if j < p:
-                    high, low = dd.add(high, low, covariance[j, k], 0.0)
+                    for i in range(p):
+                        if i != target:
+                            spread, spread_low = dd.two_product(effects[j, i], effects[k, i])
+                            spread, spread_low = dd.multiply(spread, spread_low, variances[i], 0.0)
+                            high, low = dd.add(high, low, spread, spread_low)
                 high, low = dd.multiply(high, low, weights[a], 0.0)
                 high, low = dd.add(sums[0, group, j, k], sums[1, group, j, k], high, low)
                 sums[0, group, j, k] = high
@@ -103,15 +106,15 @@ def _sum_of_rows(sums: Floats, j: int) -> Floats:
 
 
 @kernel
-def row_moments(sums: Floats, intercept: bool) -> tuple[Floats, Floats, Floats]:
-    """Per node j: its Gram matrix G_j, its number of samples n_j, and the means over them.
+def row_moments(sums: Floats, intercept: bool) -> tuple[Floats, Floats, Floats, Floats]:
+    """Per node j: its Gram matrix G_j (high and low parts), number of samples n_j, and means.
 
     With an intercept the constant regressor is swept out: G_j is centred over the samples of j. A
     variable that does not vary among them gets exact zeros.
     """
     q = sums.shape[2]
     p = q - 1
-    grams = np.zeros((p, p, p))
+    grams, lows = np.zeros((p, p, p)), np.zeros((p, p, p))
     counts = np.zeros(p)
     means = np.zeros((p, p))
     for j in range(p):
@@ -129,13 +132,13 @@ def row_moments(sums: Floats, intercept: bool) -> tuple[Floats, Floats, Floats]:
                     )
                     square, square_low = dd.divide(square, square_low, n, n_low)
                     high, low = dd.add(high, low, -square, -square_low)
-                grams[j, i, k] = high
-                grams[j, k, i] = high
+                grams[j, i, k], lows[j, i, k] = high, low
+                grams[j, k, i], lows[j, k, i] = high, low
         if intercept:
             for i in range(p):
                 means[j, i] = total[0, p, i] / n
             for i in range(p):
                 if grams[j, i, i] <= CONSTANT * total[0, i, i]:
-                    grams[j, i, :] = 0.0
-                    grams[j, :, i] = 0.0
-    return grams, counts, means
+                    grams[j, i, :], lows[j, i, :] = 0.0, 0.0
+                    grams[j, :, i], lows[j, :, i] = 0.0, 0.0
+    return grams, lows, counts, means

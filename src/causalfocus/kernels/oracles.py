@@ -12,12 +12,19 @@ from numpy.typing import NDArray
 
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.families import best_family, residual_table
-from causalfocus.kernels.orders import best_order, best_other_order, local_mask, local_masks
+from causalfocus.kernels.orders import (
+    best_order,
+    best_other_order,
+    local_mask,
+    local_masks,
+    tolerance,
+)
 from causalfocus.kernels.row_fit import (
     GAP_HIGH,
     GAP_LOW,
     HIGH,
     LOW,
+    Row,
     fit_row,
     two_intervals,
     workspace,
@@ -27,7 +34,8 @@ from causalfocus.kernels.scores import noise_variance, row_divergence, row_score
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-NO_BRANCH, SAME_GRAPH, DIFFERENT_GRAPH = 0, 1, 2
+Moments = tuple[Floats, Floats, Floats]
+"""Gram matrices (p, p, p) of all nodes, high and low parts, and their counts (p,)."""
 
 
 @kernel
@@ -51,23 +59,24 @@ def _table_offsets(starts: Ints) -> Ints:
 
 @kernel
 def _fill_row(
-    row: tuple[Floats, int, Ints],
+    row: Row,
+    candidates: Ints,
     family: int,
     effects: tuple[float, float],
     weights: Floats,
 ) -> float:
     """Write the best coefficients of a family into its row of the weights; returns the residual.
 
-    row : gram, target, candidates; family : mask over the candidates.
+    family : mask over the candidates.
     """
-    gram, target, candidates = row
+    gram, _, target = row
     members = np.array([i for i in range(len(candidates)) if (family >> i) & 1], dtype=np.int64)
     s = len(members)
     if s == 0:
         return gram[target, target]
     best = np.empty(s)
     allowed = two_intervals(s, effects[0], effects[1])
-    residual = fit_row((gram, target), candidates[members], allowed, math.inf, workspace(s), best)
+    residual = fit_row(row, candidates[members], allowed, math.inf, workspace(s), best)
     for i in range(s):
         weights[target, candidates[members[i]]] = best[i]
     return residual
@@ -75,7 +84,7 @@ def _fill_row(
 
 @kernel
 def joint_mle(
-    moments: tuple[Floats, Floats],
+    moments: Moments,
     candidates: Ints,
     starts: Ints,
     effects: tuple[float, float],
@@ -85,12 +94,12 @@ def joint_mle(
 
     Parameters
     ----------
-    moments : grams (p, p, p) and counts (p,)
+    moments : of all nodes
     candidates, starts : candidate parents per node, see `all_others`
     effects : min_effect, max_effect
     limits : range of the noise variances
     """
-    grams, counts = moments
+    grams, lows, counts = moments
     p = len(counts)
     offsets = _table_offsets(starts)
     table = np.empty(offsets[p])
@@ -98,7 +107,7 @@ def joint_mle(
     for j in range(p):
         own = table[offsets[j] : offsets[j + 1]]
         mine = candidates[starts[j] : starts[j + 1]]
-        searches += residual_table((grams[j], j), mine, effects, -1, own)
+        searches += residual_table((grams[j], lows[j], j), mine, effects, -1, own)
         for mask in range(len(own)):
             own[mask] = row_score(own[mask], counts[j], grams[j, j, j], limits)
     masks = local_masks(p, candidates, starts)
@@ -109,8 +118,9 @@ def joint_mle(
     for j in range(p):
         own = table[offsets[j] : offsets[j + 1]]
         mine = candidates[starts[j] : starts[j + 1]]
-        family = best_family(own, local_mask(masks, j, predecessors[j]))
-        residual = _fill_row((grams[j], j, mine), family, effects, weights)
+        within = local_mask(masks, j, predecessors[j])
+        family = best_family(own, within, tolerance(own[within]))
+        residual = _fill_row((grams[j], lows[j], j), mine, family, effects, weights)
         variances[j] = noise_variance(residual, counts[j], grams[j, j, j], limits)
     return score, weights, variances, searches
 
@@ -135,7 +145,7 @@ def _side(allowed: Floats, i: int, bound: float, upper: bool) -> bool:
 
 @kernel
 def same_graph_alternative(
-    moments: tuple[Floats, Floats],
+    moments: Moments,
     reference: tuple[Floats, Floats],
     effects: tuple[float, float],
     limits: tuple[float, float],
@@ -146,7 +156,7 @@ def same_graph_alternative(
     reference : weights and variances of the reference model. Of equal alternatives the first by
     node, parent and side (downwards first) wins.
     """
-    grams, counts = moments
+    grams, lows, counts = moments
     weights, variances = reference
     p = len(counts)
     found = math.inf
@@ -162,7 +172,7 @@ def same_graph_alternative(
                 allowed = two_intervals(s, effects[0], effects[1])
                 if not _side(allowed, i, centre + radius if upper else centre - radius, upper):
                     continue
-                residual = fit_row((grams[j], j), parents, allowed, math.inf, work, row)
+                residual = fit_row((grams[j], lows[j], j), parents, allowed, math.inf, work, row)
                 total = grams[j, j, j]
                 value = row_divergence(residual, counts[j], total, limits, variances[j])
                 if value < found:
@@ -177,7 +187,7 @@ def same_graph_alternative(
 
 @kernel
 def different_graph_alternative(
-    moments: tuple[Floats, Floats],
+    moments: Moments,
     reference: tuple[Floats, Floats],
     candidates: Ints,
     starts: Ints,
@@ -189,7 +199,7 @@ def different_graph_alternative(
     A row that keeps its reference family keeps its reference parameters: on moments that the
     reference itself predicts they cost nothing, and nothing costs less.
     """
-    grams, counts = moments
+    grams, lows, counts = moments
     weights, variances = reference
     p = len(counts)
     offsets = _table_offsets(starts)
@@ -204,7 +214,7 @@ def different_graph_alternative(
             if weights[j, mine[i]] != 0.0:
                 excluded |= 1 << i
                 reference_sets[j] |= 1 << mine[i]
-        searches += residual_table((grams[j], j), mine, effects, excluded, own)
+        searches += residual_table((grams[j], lows[j], j), mine, effects, excluded, own)
         for mask in range(len(own)):
             if own[mask] < math.inf:
                 own[mask] = row_divergence(
@@ -222,8 +232,9 @@ def different_graph_alternative(
             continue
         own = table[offsets[j] : offsets[j + 1]]
         mine = candidates[starts[j] : starts[j + 1]]
-        family = best_family(own, local_mask(masks, j, predecessors[j]))
+        within = local_mask(masks, j, predecessors[j])
+        family = best_family(own, within, tolerance(own[within]))
         best_weights[j] = 0.0
-        residual = _fill_row((grams[j], j, mine), family, effects, best_weights)
+        residual = _fill_row((grams[j], lows[j], j), mine, family, effects, best_weights)
         best_variances[j] = noise_variance(residual, counts[j], grams[j, j, j], limits)
     return value, best_weights, best_variances, searches

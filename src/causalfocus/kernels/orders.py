@@ -3,6 +3,9 @@
 The paper walks over all permutations; the best completion of a set of nodes does not depend on the
 order inside the set, so p! becomes 2^p (the sets U that may come first in an order).
 
+Sums that differ by less than TIE of their size are ties, and ties go to graphs in which nodes that
+come earlier in the order of the names also come earlier as causes.
+
 Costs come as one table for all nodes: ``costs[offsets[j] + mask]`` is the cost of node j when its
 parents are chosen from the candidates in `mask`, bits counted in j's own list of candidates.
 """
@@ -16,6 +19,15 @@ from causalfocus.kernels.compile import kernel
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+
+TIE = 1e-12
+
+
+@kernel
+def tolerance(value: float) -> float:
+    """How far a sum of costs may be off and still count as the same."""
+    return TIE * (1.0 + abs(value))
 
 
 @kernel
@@ -50,7 +62,7 @@ def local_mask(masks: Ints, j: int, nodes: int) -> int:
 def best_order(p: int, costs: Floats, offsets: Ints, masks: Ints) -> tuple[float, Ints]:
     """Least total cost over all DAGs, and for every node the set of nodes before it.
 
-    Of equal orders the one whose last node has the smallest index wins, and so on downwards.
+    Of tied orders the one whose last node has the largest index wins, and so on downwards.
     """
     least = np.empty(1 << p)
     least[0] = 0.0
@@ -65,13 +77,17 @@ def best_order(p: int, costs: Floats, offsets: Ints, masks: Ints) -> tuple[float
     predecessors = np.zeros(p, dtype=np.int64)
     nodes = (1 << p) - 1
     while nodes:
+        last = -1
         for j in range(p):
             if (nodes >> j) & 1:
                 before = nodes ^ (1 << j)
-                if least[nodes] == least[before] + costs[offsets[j] + local_mask(masks, j, before)]:
-                    predecessors[j] = before
-                    nodes = before
-                    break
+                cost = least[before] + costs[offsets[j] + local_mask(masks, j, before)]
+                if cost <= least[nodes] + tolerance(least[nodes]):
+                    last = j
+        if last < 0:
+            raise ArithmeticError("no order attains the least cost")
+        nodes ^= 1 << last
+        predecessors[last] = nodes
     return least[(1 << p) - 1], predecessors
 
 
@@ -113,28 +129,27 @@ def best_other_order(
     predecessors = np.zeros(p, dtype=np.int64)
     keeps = np.zeros(p, dtype=np.bool_)
     nodes, differs = (1 << p) - 1, True
-    least = other[nodes]
-    while nodes and least < math.inf:
+    found = other[nodes]
+    while nodes and found < math.inf:
+        value = other[nodes] if differs else same[nodes]
+        highest = value + tolerance(value)
+        last, last_keeps, stays = -1, False, False
         for j in range(p):
             if not (nodes >> j) & 1:
                 continue
             before = nodes ^ (1 << j)
-            fits = reference[j] & ~before == 0
-            value = other[nodes] if differs else same[nodes]
+            cost = costs[offsets[j] + local_mask(masks, j, before)]
             source = other[before] if differs else same[before]
-            if fits and value == source + reference_costs[j]:
-                keeps[j] = True
-            elif differs:
-                cost = costs[offsets[j] + local_mask(masks, j, before)]
-                if value == other[before] + cost:
-                    pass
-                elif value == same[before] + cost:
-                    differs = False
-                else:
-                    continue
-            else:
-                continue
-            predecessors[j] = before
-            nodes = before
-            break
-    return least, predecessors, keeps
+            if reference[j] & ~before == 0 and source + reference_costs[j] <= highest:
+                last, last_keeps, stays = j, True, differs
+            elif differs and other[before] + cost <= highest:
+                last, last_keeps, stays = j, False, True
+            elif differs and same[before] + cost <= highest:
+                last, last_keeps, stays = j, False, False
+        if last < 0:
+            raise ArithmeticError("no order attains the least cost of another graph")
+        differs = stays
+        keeps[last] = last_keeps
+        nodes ^= 1 << last
+        predecessors[last] = nodes
+    return found, predecessors, keeps

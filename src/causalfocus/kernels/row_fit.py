@@ -16,15 +16,20 @@ R(b) - 2 y.(b - bounds) has the unconstrained minimum R* and the Hessian 2G, and
 the box. So moving coefficient k by d costs at least d^2 / (G^-1)_kk on top of R*, with the inverse
 of the whole G, whatever bounds are active.
 
-Ill-conditioned G. Sweeping a coordinate out of a nearly singular block cancels digits, so once a
-pivot falls below CAREFUL of its diagonal the tableau is rebuilt from G, free coordinates only,
-after every change. Below SINGULAR the fit also adds the ridge RIDGE * G_kk to the diagonal and
-reports R without it. By optimality the reported R exceeds the minimum by at most
-RIDGE * (|b*|^2 - |b|^2), where b* is the minimiser nearest to b and the norm is that of the ridge;
-since b* - b is itself of the order of the ridge, so is the bracket, and the error is of second
-order. Of the many minimisers this picks one with small coefficients. In a ridged search nothing is
-pruned by the bounds of branches, only by R itself. A variable that is zero throughout gets the
-allowed coefficient closest to zero, the positive one first.
+Ill-conditioned G. Moments carry 106 bits, as a high and a low part. If the variance inflation
+G_kk (G^-1)_kk of a coefficient exceeds CAREFUL, or R is below PRECISE of g, 53 bits are not enough:
+the tableau is then rebuilt from G in double-double arithmetic after every change, free coordinates
+only, and R is evaluated in it too. If even that G is singular (inflation above SINGULAR), a ridge
+of RIDGE * G_kk is added to the diagonal and R reported without it. By optimality the reported R
+exceeds the minimum by at most the ridge's weight times |b*|^2 - |b|^2, where b* is the nearest
+minimiser: along exactly flat directions b* - b is itself of the order of the ridge, and along
+directions that are flat to 1 / SINGULAR the residual hardly depends on b. Of the many minimisers
+the ridge picks one with small coefficients. In a ridged search nothing is pruned by the bounds of
+branches, only by R itself. Moments that were rounded to 53 bits before they came here may be
+indefinite; the ridge then grows until they are not.
+
+A variable that is zero throughout gets the allowed coefficient closest to zero, the positive one
+first.
 """
 
 import math
@@ -32,14 +37,17 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from causalfocus.kernels import double_double as dd
 from causalfocus.kernels.compile import kernel
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-CAREFUL = 1e-4
-SINGULAR = 1e-10
-RIDGE = 1e-10
+CAREFUL = 1e6
+PRECISE = 1e-6
+SINGULAR = 1e22
+RIDGE = 1e-16
+LARGEST_RIDGE = 1e-7
 PLAIN_MODE, CAREFUL_MODE, RIDGED_MODE = 0, 1, 2
 BOUND_SLACK = 1e-13
 """A coefficient this close to its bound, relatively, is at the bound: far below what moves R."""
@@ -53,9 +61,13 @@ root only, the diagonal of G^-1."""
 
 FREE, AT_LOW, AT_HIGH = 0, -1, 1
 
-Workspace = tuple[Floats, Floats, Ints, Floats]
-"""Per level of the search: tableau (s, s), state (5, s), and where each coefficient stands (s,);
-and once the problem itself (s + 3, s): G with the ridge, h, the ridge, and g in a corner."""
+Row = tuple[Floats, Floats, int]
+"""High and low parts of the Gram matrix (p, p) of a node, and its index."""
+
+Workspace = tuple[Floats, Floats, Ints, Floats, Floats]
+"""Per level of the search: tableau (s, s), state (5, s), and where each coefficient stands (s,).
+Once: the problem (2, s + 3, s + 1), high and low parts of G with the ridge, h, the ridge, and g in
+a corner; and room for a tableau with its right side (2, s, s + 1)."""
 
 
 @kernel
@@ -65,7 +77,8 @@ def workspace(s: int) -> Workspace:
         np.empty((s + 1, s, s)),
         np.empty((s + 1, 5, s)),
         np.empty((s + 1, s), dtype=np.int64),
-        np.empty((s + 3, s)),
+        np.zeros((2, s + 3, s + 1)),
+        np.empty((2, s, s + 1)),
     )
 
 
@@ -85,65 +98,121 @@ def _sweep(tableau: Floats, level: int, k: int, s: int, sign: float) -> None:
 
 
 @kernel
-def _load(row: tuple[Floats, int], members: Ints, ridge: float, problem: Floats) -> None:
+def _load(row: Row, members: Ints, ridge: float, problem: Floats) -> None:
     """Write the least-squares problem of a family, its diagonal raised by `ridge` of itself."""
-    gram, target = row
+    high, low, target = row
     s = len(members)
     for i in range(s):
         for k in range(s):
-            problem[i, k] = gram[members[i], members[k]]
-        problem[s, i] = gram[members[i], target]
-        problem[s + 1, i] = ridge * problem[i, i]
-        problem[i, i] += problem[s + 1, i]
-    problem[s + 2, 0] = gram[target, target]
+            problem[0, i, k] = high[members[i], members[k]]
+            problem[1, i, k] = low[members[i], members[k]]
+        problem[0, s, i] = high[members[i], target]
+        problem[1, s, i] = low[members[i], target]
+        penalty = ridge * problem[0, i, i]
+        problem[0, s + 1, i] = penalty
+        problem[0, i, i], problem[1, i, i] = dd.add(
+            problem[0, i, i], problem[1, i, i], penalty, 0.0
+        )
+    problem[0, s + 2, 0] = high[target, target]
+    problem[1, s + 2, 0] = low[target, target]
+
+
+@kernel
+def _fit_free(work: Workspace, s: int) -> bool:
+    """Plain tableau and coefficients at level 0, all free; False if 53 bits are not enough."""
+    tableau, state, _, problem, _ = work
+    residual = problem[0, s + 2, 0]
+    for i in range(s):
+        for k in range(s):
+            tableau[0, i, k] = problem[0, i, k]
+        state[0, B, i] = problem[0, s, i]
+    for i in range(s):
+        if not tableau[0, i, i] * CAREFUL > problem[0, i, i]:
+            return False
+        slope = state[0, B, i] / tableau[0, i, i]
+        residual -= slope * state[0, B, i]
+        for k in range(s):
+            state[0, B, k] -= tableau[0, k, i] * slope
+        state[0, B, i] = slope
+        _sweep(tableau, 0, i, s, 1.0)
+    for i in range(s):
+        if not -tableau[0, i, i] * problem[0, i, i] < CAREFUL:
+            return False
+    return residual > PRECISE * problem[0, s + 2, 0]
 
 
 @kernel
 def _rebuild(work: Workspace, level: int, s: int) -> float:
     """Tableau, free coefficients and multipliers from G, given which coordinates are fixed.
 
-    A free coordinate keeps its multiplier, if it has one (it is on its way to a bound). Returns the
-    smallest pivot relative to its diagonal.
+    In double-double arithmetic. A free coordinate keeps its multiplier, if it has one (it is on its
+    way to a bound). Returns the largest variance inflation of a free coordinate; infinity if a
+    pivot vanishes.
     """
-    tableau, state, where, problem = work
-    smallest = 1.0
+    tableau, state, where, problem, wide = work
     for i in range(s):
-        rest = problem[s, i]
+        rest, rest_low = problem[0, s, i], problem[1, s, i]
         for k in range(s):
-            tableau[level, i, k] = problem[i, k]
+            wide[0, i, k], wide[1, i, k] = problem[0, i, k], problem[1, i, k]
             if where[level, k] != FREE:
-                rest -= problem[i, k] * state[level, B, k]
+                part, part_low = dd.multiply(
+                    problem[0, i, k], problem[1, i, k], state[level, B, k], 0.0
+                )
+                rest, rest_low = dd.add(rest, rest_low, -part, -part_low)
         if where[level, i] == FREE:
-            state[level, B, i] = rest + state[level, Y, i]
-        else:
-            state[level, Y, i] = -rest
+            rest, rest_low = dd.add(rest, rest_low, state[level, Y, i], 0.0)
+        wide[0, i, s], wide[1, i, s] = rest, rest_low
+    for k in range(s):
+        if where[level, k] == FREE:
+            if not wide[0, k, k] > 0.0:
+                return math.inf
+            _wide_sweep(wide, k, s)
+    largest = 1.0
     for i in range(s):
-        if where[level, i] != FREE:
-            continue
-        smallest = min(smallest, tableau[level, i, i] / problem[i, i])
-        if not tableau[level, i, i] > 0.0:
-            tableau[level, i, i] = SINGULAR * problem[i, i]
-        slope = state[level, B, i] / tableau[level, i, i]
         for k in range(s):
-            if where[level, k] == FREE:
-                state[level, B, k] -= tableau[level, k, i] * slope
-            else:
-                state[level, Y, k] += tableau[level, k, i] * slope
-        state[level, B, i] = slope
-        _sweep(tableau, level, i, s, 1.0)
-    return smallest
+            tableau[level, i, k] = wide[0, i, k]
+        if where[level, i] == FREE:
+            state[level, B, i] = wide[0, i, s]
+            largest = max(largest, -wide[0, i, i] * problem[0, i, i])
+        else:
+            state[level, Y, i] = -wide[0, i, s]
+    return largest
 
 
 @kernel
-def _objective(work: Workspace, level: int, s: int) -> float:
-    """R(b) from its definition: an error of b enters in second order only."""
-    _, state, _, problem = work
-    value = problem[s + 2, 0]
+def _wide_sweep(wide: Floats, k: int, s: int) -> None:
+    """Sweep coordinate k in, in double-double; column s is the right side."""
+    pivot, pivot_low = wide[0, k, k], wide[1, k, k]
     for i in range(s):
-        half_gradient = -problem[s, i]
+        if i == k:
+            continue
+        factor, factor_low = dd.divide(wide[0, i, k], wide[1, i, k], pivot, pivot_low)
+        for j in range(s + 1):
+            if j != k:
+                part, part_low = dd.multiply(factor, factor_low, wide[0, k, j], wide[1, k, j])
+                wide[0, i, j], wide[1, i, j] = dd.add(
+                    wide[0, i, j], wide[1, i, j], -part, -part_low
+                )
+        wide[0, i, k], wide[1, i, k] = factor, factor_low
+    wide[0, k, s], wide[1, k, s] = dd.divide(wide[0, k, s], wide[1, k, s], pivot, pivot_low)
+    for i in range(s):
+        if i != k:
+            wide[0, k, i], wide[1, k, i] = wide[0, i, k], wide[1, i, k]
+    one_over, one_over_low = dd.divide(1.0, 0.0, pivot, pivot_low)
+    wide[0, k, k], wide[1, k, k] = -one_over, -one_over_low
+
+
+@kernel
+def _objective(problem: Floats, s: int, b: Floats) -> float:
+    """R(b) from its definition, in double-double: an error of b enters in second order only."""
+    value, value_low = problem[0, s + 2, 0], problem[1, s + 2, 0]
+    for i in range(s):
+        inner, inner_low = -2.0 * problem[0, s, i], -2.0 * problem[1, s, i]
         for k in range(s):
-            half_gradient += problem[i, k] * state[level, B, k]
-        value += state[level, B, i] * (half_gradient - problem[s, i])
+            part, part_low = dd.multiply(problem[0, i, k], problem[1, i, k], b[k], 0.0)
+            inner, inner_low = dd.add(inner, inner_low, part, part_low)
+        part, part_low = dd.multiply(inner, inner_low, b[i], 0.0)
+        value, value_low = dd.add(value, value_low, part, part_low)
     return max(value, 0.0)
 
 
@@ -156,7 +225,7 @@ def _step_to_bound(
     Other coordinates leave their bounds when their multiplier changes sign on the way (the dual
     method of Goldfarb and Idnani, for boxes).
     """
-    tableau, state, where, _ = work
+    tableau, state, where, problem, _ = work
     goes_up = state[level, B, q] < state[level, BOX_LOW, q]
     bound = state[level, BOX_LOW, q] if goes_up else state[level, BOX_HIGH, q]
     leaves = q
@@ -187,7 +256,7 @@ def _step_to_bound(
             where[level, q] = AT_LOW if goes_up else AT_HIGH
         if mode != PLAIN_MODE:
             _rebuild(work, level, s)
-            residual = _objective(work, level, s)
+            residual = _objective(problem, s, state[level, B])
         elif leaves >= 0:
             _sweep(tableau, level, leaves, s, 1.0)
         else:
@@ -200,7 +269,7 @@ def _solve_box(
     work: Workspace, level: int, s: int, mode: int, residual: float, cutoff: float
 ) -> float:
     """Continue from a dual feasible state to the minimum over the box; infinity above cutoff."""
-    tableau, state, where, _ = work
+    tableau, state, where, _, _ = work
     for _ in range(100 * (s + 1)):
         if residual >= cutoff:
             return math.inf
@@ -237,7 +306,7 @@ def _gap_coordinate(state: Floats, level: int, s: int, allowed: Floats) -> tuple
 @kernel
 def _descend(work: Workspace, level: int, s: int) -> None:
     """Copy a level of the search to the next one."""
-    tableau, state, where, _ = work
+    tableau, state, where, _, _ = work
     for i in range(s):
         for k in range(s):
             tableau[level + 1, i, k] = tableau[level, i, k]
@@ -251,14 +320,14 @@ def _solve_node(
     work: Workspace, level: int, s: int, mode: int, start: float, cutoff: float
 ) -> tuple[float, float]:
     """Minimum over the box of a node: with the ridge's penalty, and without."""
-    _, state, _, problem = work
+    _, state, _, problem, _ = work
     if mode != RIDGED_MODE:
         value = _solve_box(work, level, s, mode, start, cutoff)
         return value, value
     penalised = _solve_box(work, level, s, mode, start, math.inf)
     residual = penalised
     for i in range(s):
-        residual -= problem[s + 1, i] * state[level, B, i] ** 2
+        residual -= problem[0, s + 1, i] * state[level, B, i] ** 2
     return penalised, residual
 
 
@@ -271,7 +340,7 @@ def _search(
     Depth first. The side of a gap that is nearer is searched first, the positive one when both are
     equally near, and the first of equal minima is kept.
     """
-    tableau, state, _, _ = work
+    tableau, state, _, problem, _ = work
     values = np.empty((s + 1, 2))
     branched = np.empty(s + 1, dtype=np.int64)
     sides_left = np.zeros(s + 1, dtype=np.int64)
@@ -280,7 +349,8 @@ def _search(
         state[0, BOX_HIGH, i] = allowed[HIGH, i]
         state[0, INVERSE, i] = math.inf if mode == RIDGED_MODE else -tableau[0, i, i]
     found = math.inf
-    values[0] = _solve_node(work, 0, s, mode, _objective(work, 0, s), cutoff)
+    start = _objective(problem, s, state[0, B])
+    values[0] = _solve_node(work, 0, s, mode, start, cutoff)
     level, is_new = 0, True
     while level >= 0:
         residual = values[level, 1]
@@ -330,7 +400,7 @@ def _snapped(value: float, allowed: Floats, i: int) -> float:
 
 @kernel
 def fit_row(
-    row: tuple[Floats, int],
+    row: Row,
     members: Ints,
     allowed: Floats,
     cutoff: float,
@@ -341,16 +411,13 @@ def fit_row(
 
     Infinity, and `best` is of no use, if the minimum is not below the cutoff.
 
-    Parameters
-    ----------
-    row : gram (p, p) and the index of the row's own node
     allowed : (4, s or more), see LOW to HIGH
     """
-    gram, _ = row
+    high = row[0]
     s = len(members)
     n_idle = 0
     for i in range(s):
-        if not gram[members[i], members[i]] > 0.0:
+        if not high[members[i], members[i]] > 0.0:
             n_idle += 1
     if n_idle == 0:
         return _fit_varying(row, members, allowed, cutoff, work, best)
@@ -360,7 +427,7 @@ def fit_row(
     n = 0
     for i in range(s):
         best[i] = _snapped(0.0, allowed, i)
-        if gram[members[i], members[i]] > 0.0:
+        if high[members[i], members[i]] > 0.0:
             varying[n], at[n] = members[i], i
             sets[:, n] = allowed[:, i]
             n += 1
@@ -373,7 +440,7 @@ def fit_row(
 
 @kernel
 def _fit_varying(
-    row: tuple[Floats, int],
+    row: Row,
     members: Ints,
     allowed: Floats,
     cutoff: float,
@@ -381,21 +448,29 @@ def _fit_varying(
     best: Floats,
 ) -> float:
     """`fit_row` for members that all vary, as carefully as their G demands."""
-    _, state, where, problem = work
+    _, state, where, problem, _ = work
     s = len(members)
     for i in range(s):
         where[0, i] = FREE
         state[0, Y, i] = 0.0
     _load(row, members, 0.0, problem)
-    smallest = _rebuild(work, 0, s)
     mode = PLAIN_MODE
-    if not smallest > SINGULAR:
-        mode = RIDGED_MODE
-        _load(row, members, RIDGE, problem)
-        _rebuild(work, 0, s)
-    elif smallest < CAREFUL:
+    if not _fit_free(work, s):
         mode = CAREFUL_MODE
-    return _search(work, s, mode, allowed, cutoff, best)
+        if not _rebuild(work, 0, s) < SINGULAR:
+            mode = RIDGED_MODE
+            ridge = RIDGE
+            _load(row, members, ridge, problem)
+            while not _rebuild(work, 0, s) < math.inf:
+                ridge *= 100.0
+                if ridge > LARGEST_RIDGE:
+                    raise ArithmeticError("a Gram matrix is not positive semidefinite")
+                _load(row, members, ridge, problem)
+    found = _search(work, s, mode, allowed, cutoff, best)
+    if found < math.inf:
+        _load(row, members, 0.0, problem)
+        found = _objective(problem, s, best)
+    return found
 
 
 @kernel

@@ -4,7 +4,7 @@ import math
 
 from causalfocus.kernels.compile import kernel
 
-FLOOR = 1e-12
+FLOOR = 1e-20
 """Without a lower bound on the noise variance the likelihood of a row grows without limit as its
 residual vanishes. What is below this share of the node's own mean square is lost in rounding, so
 it serves as the bound."""

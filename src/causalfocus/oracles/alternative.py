@@ -5,12 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
 from causalfocus.actions import Action
-from causalfocus.kernels import oracles
-from causalfocus.moments import Moments, RowMoments
-from causalfocus.oracles.estimate import fitted_intercepts
+from causalfocus.kernels import response
+from causalfocus.moments import weights_as_arrays
 from causalfocus.oracles.limits import numerical_errors, require_feasible_size
 from causalfocus.sem import LinearSEM
 from causalfocus.space import ModelClass
@@ -48,7 +45,7 @@ def best_alternative(
     (Algorithms finite_alternative_oracle, same_graph_alternative, different_graph_alternative).
     Allocations give the best response, counts give the stopping statistic d_t.
 
-    Ties go to the same graph, then to fewer parents, then to the order of the names. Rows without
+    Ties go to the same graph, then to fewer parents, then to earlier names as causes. Rows without
     weight (every weighted action sets that node) cost nothing.
 
     Parameters
@@ -70,37 +67,17 @@ def best_alternative(
     require_feasible_size(model.p)
     space.require(model)
     epsilon = space.checked_epsilon(epsilon)
-    rows = Moments.expected(model, weights).rows(intercept=space.intercept)
-    moments = (rows.grams, rows.counts)
-    reference = (model.weights, model.noise_variances)
-    effects = (space.min_effect, space.effect_limit)
-    limits = space.variance_limits
-    candidates, starts = oracles.all_others(model.p)
-    with numerical_errors("alternative oracle", rows):
-        same = oracles.same_graph_alternative(moments, reference, effects, limits, epsilon)
-        other = oracles.different_graph_alternative(
-            moments, reference, candidates, starts, effects, limits
+    actions = weights_as_arrays(weights, model.names)
+    with numerical_errors("alternative oracle", model):
+        value, is_same, found, variances, intercepts = response.alternative(
+            (model.weights, model.noise_variances, model.intercepts, model.order),
+            actions,
+            (space.min_effect, space.effect_limit),
+            space.variance_limits,
+            epsilon,
+            space.intercept,
         )
-    branch: Branch
-    if same[0] <= other[0]:
-        (value, found, variances), branch = same, "same graph"
-    else:
-        (value, found, variances, _), branch = other, "different graph"
     if math.isinf(value):
         return Alternative(None, math.inf, None)
-    intercepts = _intercepts(model, found, variances, rows, space.intercept)
-    closest = LinearSEM._trusted(found, variances, intercepts, model.names)
-    return Alternative(closest, value, branch)
-
-
-def _intercepts(
-    model: LinearSEM,
-    weights: oracles.Floats,
-    variances: oracles.Floats,
-    rows: RowMoments,
-    intercept: bool,
-) -> oracles.Floats:
-    """Rows that moved get the constants of their fit; the others keep the reference's."""
-    moved = (weights != model.weights).any(axis=1) | (variances != model.noise_variances)
-    fitted = fitted_intercepts(weights, rows, intercept)
-    return np.where(moved & (rows.counts > 0), fitted, model.intercepts)
+    closest = LinearSEM._trusted(found.copy(), variances.copy(), intercepts, model.names)
+    return Alternative(closest, value, "same graph" if is_same else "different graph")

@@ -16,8 +16,8 @@ def joint_mle(moments: Moments, space: ModelClass) -> LinearSEM:
     """The model of the class under which the data are most likely: the exact global maximiser.
 
     All DAGs, all weights with min_effect <= \\|weight\\| <= max_effect and all noise variances in
-    their range compete. Ties (to 1e-13 of a node's sum of squares) go to fewer parents, then to
-    the order of the names. A node without samples of its own gets no parents and the smallest noise
+    their range compete. Ties (to 1e-12 of the score) go to fewer parents of a node, and between
+    graphs to earlier names as causes. A node without samples of its own gets no parents and the smallest noise
     variance, 1 if there is no smallest.
 
     Parameters
@@ -38,7 +38,7 @@ def joint_mle(moments: Moments, space: ModelClass) -> LinearSEM:
     candidates, starts = oracles.all_others(len(moments.names))
     with numerical_errors("joint MLE", rows):
         _, weights, variances, _ = oracles.joint_mle(
-            (rows.grams, rows.counts),
+            (rows.grams, rows.lows, rows.counts),
             candidates,
             starts,
             (space.min_effect, space.effect_limit),

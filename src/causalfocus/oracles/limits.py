@@ -6,6 +6,7 @@ from typing import Final
 
 from causalfocus.errors import InvalidInputError, NumericalError
 from causalfocus.moments import RowMoments
+from causalfocus.sem import LinearSEM
 
 LARGEST_P: Final = 22
 """At 22 nodes the table of families takes 22 * 2**21 doubles, 370 MB; time runs out before that."""
@@ -20,13 +21,17 @@ def require_feasible_size(p: int) -> None:
 
 
 @contextmanager
-def numerical_errors(what: str, rows: RowMoments) -> Iterator[None]:
+def numerical_errors(what: str, given: RowMoments | LinearSEM) -> Iterator[None]:
     """Turn a failure inside a kernel into an error that carries its numbers."""
     try:
         yield
     except ArithmeticError as error:
+        numbers = (
+            given.to_dict()
+            if isinstance(given, LinearSEM)
+            else {"counts": given.counts.tolist(), "grams": given.grams.tolist()}
+        )
         raise NumericalError(
-            f"The {what} failed: {error}. The moments it was given: counts "
-            f"{rows.counts.tolist()}, Gram matrices {rows.grams.tolist()}. "
+            f"The {what} failed: {error}. It was given {numbers}. "
             f"Please report this; rescaling the variables may avoid it."
         ) from error
