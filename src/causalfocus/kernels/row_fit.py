@@ -118,8 +118,8 @@ def _load(row: Row, members: Ints, ridge: float, problem: Floats) -> None:
 
 
 @kernel
-def _fit_free(work: Workspace, s: int) -> bool:
-    """Plain tableau and coefficients at level 0, all free; False if 53 bits are not enough."""
+def _fit_free(work: Workspace, s: int) -> float:
+    """Plain tableau and coefficients at level 0, all free; R, or -1 if 53 bits are not enough."""
     tableau, state, _, problem, _ = work
     residual = problem[0, s + 2, 0]
     for i in range(s):
@@ -128,7 +128,7 @@ def _fit_free(work: Workspace, s: int) -> bool:
         state[0, B, i] = problem[0, s, i]
     for i in range(s):
         if not tableau[0, i, i] * CAREFUL > problem[0, i, i]:
-            return False
+            return -1.0
         slope = state[0, B, i] / tableau[0, i, i]
         residual -= slope * state[0, B, i]
         for k in range(s):
@@ -137,8 +137,8 @@ def _fit_free(work: Workspace, s: int) -> bool:
         _sweep(tableau, 0, i, s, 1.0)
     for i in range(s):
         if not -tableau[0, i, i] * problem[0, i, i] < CAREFUL:
-            return False
-    return residual > PRECISE * problem[0, s + 2, 0]
+            return -1.0
+    return residual if residual > PRECISE * problem[0, s + 2, 0] else -1.0
 
 
 @kernel
@@ -214,6 +214,18 @@ def _objective(problem: Floats, s: int, b: Floats) -> float:
         part, part_low = dd.multiply(inner, inner_low, b[i], 0.0)
         value, value_low = dd.add(value, value_low, part, part_low)
     return max(value, 0.0)
+
+
+@kernel
+def _plain_objective(problem: Floats, s: int, b: Floats) -> float:
+    """R(b) from its definition, where 53 bits are enough."""
+    value = problem[0, s + 2, 0]
+    for i in range(s):
+        inner = -2.0 * problem[0, s, i]
+        for k in range(s):
+            inner += problem[0, i, k] * b[k]
+        value += inner * b[i]
+    return value
 
 
 @kernel
@@ -333,14 +345,22 @@ def _solve_node(
 
 @kernel
 def _search(
-    work: Workspace, s: int, mode: int, allowed: Floats, cutoff: float, best: Floats
+    work: Workspace,
+    s: int,
+    mode: int,
+    start: float,
+    allowed: Floats,
+    cutoff: float,
+    best: Floats,
 ) -> float:
     """Global minimum over the allowed coefficients, from the unconstrained fit in level 0.
+
+    start : its residual, penalty included.
 
     Depth first. The side of a gap that is nearer is searched first, the positive one when both are
     equally near, and the first of equal minima is kept.
     """
-    tableau, state, _, problem, _ = work
+    tableau, state, _, _, _ = work
     values = np.empty((s + 1, 2))
     branched = np.empty(s + 1, dtype=np.int64)
     sides_left = np.zeros(s + 1, dtype=np.int64)
@@ -349,7 +369,6 @@ def _search(
         state[0, BOX_HIGH, i] = allowed[HIGH, i]
         state[0, INVERSE, i] = math.inf if mode == RIDGED_MODE else -tableau[0, i, i]
     found = math.inf
-    start = _objective(problem, s, state[0, B])
     values[0] = _solve_node(work, 0, s, mode, start, cutoff)
     level, is_new = 0, True
     while level >= 0:
@@ -454,8 +473,9 @@ def _fit_varying(
         where[0, i] = FREE
         state[0, Y, i] = 0.0
     _load(row, members, 0.0, problem)
+    start = _fit_free(work, s)
     mode = PLAIN_MODE
-    if not _fit_free(work, s):
+    if start < 0.0:
         mode = CAREFUL_MODE
         if not _rebuild(work, 0, s) < SINGULAR:
             mode = RIDGED_MODE
@@ -466,8 +486,11 @@ def _fit_varying(
                 if ridge > LARGEST_RIDGE:
                     raise ArithmeticError("a Gram matrix is not positive semidefinite")
                 _load(row, members, ridge, problem)
-    found = _search(work, s, mode, allowed, cutoff, best)
-    if found < math.inf:
+        start = _objective(problem, s, state[0, B])
+    found = _search(work, s, mode, start, allowed, cutoff, best)
+    if found < math.inf and mode == PLAIN_MODE:
+        found = _plain_objective(problem, s, best)
+    elif found < math.inf:
         _load(row, members, 0.0, problem)
         found = _objective(problem, s, best)
     return found

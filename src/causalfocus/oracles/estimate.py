@@ -17,8 +17,8 @@ def joint_mle(moments: Moments, space: ModelClass) -> LinearSEM:
 
     All DAGs, all weights with min_effect <= \\|weight\\| <= max_effect and all noise variances in
     their range compete. Ties (to 1e-12 of the score) go to fewer parents of a node, and between
-    graphs to earlier names as causes. A node without samples of its own gets no parents and the smallest noise
-    variance, 1 if there is no smallest.
+    graphs to earlier names as causes. A node without samples of its own gets no parents and the
+    smallest noise variance, 1 if there is no smallest.
 
     Parameters
     ----------
