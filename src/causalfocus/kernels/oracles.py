@@ -34,6 +34,9 @@ from causalfocus.kernels.scores import noise_variance, row_divergence, row_score
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+SIDE_TIE = 1e-12
+"""Alternatives whose values differ by this share of weight and value, the rounding, are tied."""
+
 Moments = tuple[Floats, Floats, Floats]
 """Gram matrices (p, p, p) of all nodes, high and low parts, and their counts (p,)."""
 
@@ -153,8 +156,9 @@ def same_graph_alternative(
 ) -> tuple[float, Floats, Floats]:
     """Algorithm same_graph_alternative: one coefficient of one row moves by the radius or more.
 
-    reference : weights and variances of the reference model. Of equal alternatives the first by
-    node, parent and side (downwards first) wins.
+    reference : weights and variances of the reference model. Of tied alternatives the first by
+    node, parent and side (downwards first) wins; both sides of a coefficient tie unless the class
+    cuts one of them.
     """
     grams, lows, counts = moments
     weights, variances = reference
@@ -175,7 +179,8 @@ def same_graph_alternative(
                 residual = fit_row((grams[j], lows[j], j), parents, allowed, math.inf, work, row)
                 total = grams[j, j, j]
                 value = row_divergence(residual, counts[j], total, limits, variances[j])
-                if value < found:
+                is_first = found == math.inf and value < math.inf
+                if is_first or value < found - SIDE_TIE * (counts[j] + found):
                     found = value
                     best_weights[:] = weights
                     best_variances[:] = variances
