@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from causalfocus.oracles import Alternative, best_alternative, joint_mle
     from causalfocus.sem import ActionMoments, LinearSEM
     from causalfocus.space import PAPER_CLASS, ModelClass
+    from causalfocus.stopping import paper_log_tail
     from causalfocus.systems import random_sem
 
 _HOME = {
@@ -40,6 +41,7 @@ _HOME = {
     "LinearSEM": "sem",
     "PAPER_CLASS": "space",
     "ModelClass": "space",
+    "paper_log_tail": "stopping",
     "random_sem": "systems",
 }
 
@@ -62,6 +64,7 @@ __all__ = [
     "best_alternative",
     "do",
     "joint_mle",
+    "paper_log_tail",
     "random_sem",
 ]
 
