@@ -11,16 +11,18 @@ from causalfocus.version import __version__
 if TYPE_CHECKING:
     from causalfocus.actions import OBSERVE, Action, ActionSet, do
     from causalfocus.errors import (
+        AlreadyStoppedError,
         CausalFocusError,
         InvalidInputError,
         MissingExtraError,
         NumericalError,
     )
+    from causalfocus.focus import Focus, Result
     from causalfocus.moments import Moments, RowMoments
     from causalfocus.oracles import Alternative, best_alternative, joint_mle
     from causalfocus.sem import ActionMoments, LinearSEM
     from causalfocus.space import PAPER_CLASS, ModelClass
-    from causalfocus.stopping import paper_log_tail
+    from causalfocus.stopping import evidence, paper_log_tail
     from causalfocus.systems import random_sem
 
 _HOME = {
@@ -28,10 +30,13 @@ _HOME = {
     "Action": "actions",
     "ActionSet": "actions",
     "do": "actions",
+    "AlreadyStoppedError": "errors",
     "CausalFocusError": "errors",
     "InvalidInputError": "errors",
     "MissingExtraError": "errors",
     "NumericalError": "errors",
+    "Focus": "focus",
+    "Result": "focus",
     "Moments": "moments",
     "RowMoments": "moments",
     "Alternative": "oracles",
@@ -41,6 +46,7 @@ _HOME = {
     "LinearSEM": "sem",
     "PAPER_CLASS": "space",
     "ModelClass": "space",
+    "evidence": "stopping",
     "paper_log_tail": "stopping",
     "random_sem": "systems",
 }
@@ -51,18 +57,22 @@ __all__ = [
     "Action",
     "ActionMoments",
     "ActionSet",
+    "AlreadyStoppedError",
     "Alternative",
     "CausalFocusError",
+    "Focus",
     "InvalidInputError",
     "LinearSEM",
     "MissingExtraError",
     "ModelClass",
     "Moments",
     "NumericalError",
+    "Result",
     "RowMoments",
     "__version__",
     "best_alternative",
     "do",
+    "evidence",
     "joint_mle",
     "paper_log_tail",
     "random_sem",

@@ -13,5 +13,9 @@ class NumericalError(CausalFocusError, ArithmeticError):
     """A computation could not reach the accuracy it promises; the message carries its numbers."""
 
 
+class AlreadyStoppedError(CausalFocusError, RuntimeError):
+    """A learner that has stopped was asked again without being told to continue."""
+
+
 class MissingExtraError(CausalFocusError, ImportError):
     """An optional dependency is needed and not installed; the message names the extra."""

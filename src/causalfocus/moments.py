@@ -72,6 +72,7 @@ class Moments:
         self.names: Final = checked_names(names)
         p = len(self.names)
         self._sums = np.zeros((2, p + 1, p + 1, p + 1))
+        self._anchors = _Anchors()
 
     @classmethod
     def expected(cls, model: LinearSEM, weights: Mapping[Action, float]) -> Self:
@@ -104,7 +105,8 @@ class Moments:
         The node that was set may be left out of a mapping. On an error nothing is added.
         """
         target = target_index(action, self.names)
-        row = self._row(action, target, sample)
+        row = self.as_row(action, sample)
+        self._anchors.see(target, row)
         moment_sums.add_samples(self._sums, np.array([target]), row[None, :])
 
     def add_many(self, actions: Sequence[Action], samples: ArrayLike) -> None:
@@ -123,6 +125,9 @@ class Moments:
                 self._check(action, int(targets[s]), matrix[s])
             except InvalidInputError as error:
                 raise InvalidInputError(f"Sample {s + 1} of {len(actions)}: {error}") from None
+        for target, row in zip(targets, matrix, strict=True):
+            if self._anchors.see(int(target), row):
+                break
         moment_sums.add_samples(self._sums, targets, matrix)
 
     def merge(self, other: "Moments") -> None:
@@ -133,17 +138,34 @@ class Moments:
                 f"against {', '.join(other.names)}."
             )
         moment_sums.merge(self._sums, other._sums)
+        for target, row in other._anchors.samples:
+            self._anchors.see(target, row)
 
     def copy(self) -> Self:
         twin = type(self)(self.names)
         twin._sums = self._sums.copy()
+        twin._anchors.samples = list(self._anchors.samples)
         return twin
 
     def rows(self, *, intercept: bool) -> RowMoments:
         """The per-node view that the engine reads."""
         return RowMoments(*moment_sums.row_moments(self._sums, intercept))
 
-    def _row(self, action: Action, target: int, sample: Mapping[str, float] | ArrayLike) -> Floats:
+    def evidence_rows(self, *, intercept: bool) -> RowMoments:
+        """The per-node view of the evidence certificate.
+
+        Without intercept it is `rows`. With one, node j's samples are shifted by the first of
+        them, which then counts for nothing, and the Gram matrices get a last row and column for
+        the constant: (p, p + 1, p + 1).
+        """
+        if not intercept:
+            return self.rows(intercept=False)
+        anchors = self._anchors.per_node(len(self.names))
+        return RowMoments(*moment_sums.anchored_moments(self._sums, anchors))
+
+    def as_row(self, action: Action, sample: Mapping[str, float] | ArrayLike) -> Floats:
+        """A sample as p numbers, checked, the assigned value in its place."""
+        target = target_index(action, self.names)
         if isinstance(sample, Mapping):
             row = self._row_from_mapping(target, action, sample)
         else:
@@ -189,6 +211,29 @@ class Moments:
 
     def __repr__(self) -> str:
         return f"<Moments of {len(self.names)} nodes, n = {self.n:g}>"
+
+
+class _Anchors:
+    """The first sample in which each node was not set: one sample, or two, serve all nodes."""
+
+    def __init__(self) -> None:
+        self.samples: list[tuple[int, Floats]] = []
+
+    def see(self, target: int, row: Floats) -> bool:
+        """Keep the sample if it is the first of some node; True once no more are needed."""
+        if not self.samples or (len(self.samples) == 1 and self.samples[0][0] not in (-1, target)):
+            self.samples.append((target, row.copy()))
+        return len(self.samples) == 2 or self.samples[0][0] == -1
+
+    def per_node(self, p: int) -> Floats:
+        """(p, p): row j is the anchor of node j, zeros if it has none."""
+        anchors = np.zeros((p, p))
+        for j in range(p):
+            for target, row in self.samples:
+                if target != j:
+                    anchors[j] = row
+                    break
+        return anchors
 
 
 def weights_as_arrays(

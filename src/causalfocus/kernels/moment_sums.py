@@ -106,6 +106,42 @@ def _sum_of_rows(sums: Floats, j: int) -> Floats:
 
 
 @kernel
+def anchored_moments(sums: Floats, anchors: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Per node j: sums of products of (x - anchor_j, 1), high and low parts, their number less one,
+    and the anchors.
+
+    The anchor is itself among the samples of j; shifted by itself it adds nothing but its count,
+    which is taken off.
+    """
+    q = sums.shape[2]
+    p = q - 1
+    grams, lows = np.zeros((p, q, q)), np.zeros((p, q, q))
+    counts = np.zeros(p)
+    for j in range(p):
+        total = _sum_of_rows(sums, j)
+        n, n_low = total[0, p, p], total[1, p, p]
+        if n <= 1.0:
+            continue
+        counts[j] = n - 1.0
+        grams[j, p, p] = n - 1.0
+        for i in range(p):
+            # sum (x_i - a_i) = S_i - n a_i
+            shift, shift_low = dd.multiply(n, n_low, anchors[j, i], 0.0)
+            plain, plain_low = dd.add(total[0, p, i], total[1, p, i], -shift, -shift_low)
+            grams[j, p, i], lows[j, p, i] = plain, plain_low
+            grams[j, i, p], lows[j, i, p] = plain, plain_low
+            for k in range(i + 1):
+                # sum (x_i - a_i)(x_k - a_k) = S_ik - a_i S_k - a_k sum (x_i - a_i)
+                part, part_low = dd.multiply(total[0, p, k], total[1, p, k], anchors[j, i], 0.0)
+                high, low = dd.add(total[0, i, k], total[1, i, k], -part, -part_low)
+                part, part_low = dd.multiply(plain, plain_low, anchors[j, k], 0.0)
+                high, low = dd.add(high, low, -part, -part_low)
+                grams[j, i, k], lows[j, i, k] = high, low
+                grams[j, k, i], lows[j, k, i] = high, low
+    return grams, lows, counts, anchors
+
+
+@kernel
 def row_moments(sums: Floats, intercept: bool) -> tuple[Floats, Floats, Floats, Floats]:
     """Per node j: its Gram matrix G_j (high and low parts), number of samples n_j, and means.
 

@@ -76,6 +76,7 @@ def best_alternative(
             space.variance_limits,
             epsilon,
             space.intercept,
+            1.0,
         )
     if math.isinf(value):
         return Alternative(None, math.inf, None)

@@ -1,0 +1,167 @@
+"""Evidence that one coefficient of one row is not where an alternative puts it.
+
+The alternative fixes a row (b, v) on the regressors S: its parents and, with intercepts, the
+constant. Against it stands a numerator that depends on the alternative and on nothing else:
+
+    v' ~ inverse gamma(a0, a0 v),   b' | v' ~ N(b, (v'/v) D),   D = diag(fixed + relative v),
+
+a normal-inverse-gamma distribution around the alternative's own row. The ratio of the row's
+marginal likelihood under it to its likelihood under the alternative is a non-negative martingale
+with mean one if the alternative is true. With n samples, G and R the Gram matrix and residual of
+the unconstrained fit b^, delta = b^ - b and a = a0 + n/2, its logarithm is
+
+    n/2 log v + (R + delta'G delta)/2v + a0 log(a0 v) + lgamma(a) - lgamma(a0)
+      - a log(a0 v + R/2 + delta'K delta/2) - 1/2 log det(I + DG/v),   K = (G^-1 + D/v)^-1.
+
+Lower bound over all alternatives with |delta_k| >= d. Since log(1 + x) <= x, the terms in delta are
+at least delta'Q delta/2 with Q = G/v - (w G^-1 + (w/v) D)^-1, w = (a0 v + R/2)/a. If Q is positive
+definite the minimum over the other coefficients is d^2 / (2 (Q^-1)_kk); if not, the bound is minus
+infinity. What remains is a function of v alone. On a piece [v1, v2] of its range, G/v is at least
+G/v2, w is at least w(v1), w/v at least its value at v2, D/v at most that at v1, and the terms
+without delta fall up to v = R/n and rise after it. Together these bound the piece from below; the
+least piece bounds the range.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalfocus.kernels.compile import kernel
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+PIECES = np.array([0.0, 0.005, 0.01, 0.02, 0.03, 0.045, 0.065, 0.09, 0.12, 0.16, 0.22, 0.3, 0.45])
+"""Logarithmic distances from R/n at which the range of v is cut."""
+
+
+@kernel
+def invert(matrix: Floats, result: Floats) -> float:
+    """Inverse of a symmetric matrix into `result`; its log determinant, nan if it is not positive
+    definite to rounding.
+    """
+    s = matrix.shape[0]
+    lower = np.zeros((s, s))
+    log_determinant = 0.0
+    for i in range(s):
+        for k in range(i + 1):
+            total = matrix[i, k]
+            for m in range(k):
+                total -= lower[i, m] * lower[k, m]
+            if i == k:
+                if not total > 1e-13 * matrix[i, i]:
+                    return math.nan
+                lower[i, i] = math.sqrt(total)
+                log_determinant += math.log(total)
+            else:
+                lower[i, k] = total / lower[k, k]
+    for column in range(s):
+        for i in range(s):
+            total = 1.0 if i == column else 0.0
+            for m in range(i):
+                total -= lower[i, m] * result[m, column]
+            result[i, column] = total / lower[i, i]
+        for i in range(s - 1, -1, -1):
+            total = result[i, column]
+            for m in range(i + 1, s):
+                total -= lower[m, i] * result[m, column]
+            result[i, column] = total / lower[i, i]
+    return log_determinant
+
+
+@kernel
+def variance_evidence(v: float, residual: float, n: float, a0: float) -> float:
+    """The terms without delta and determinant: evidence against v, negative near R/n."""
+    a = a0 + 0.5 * n
+    return (
+        0.5 * n * math.log(v)
+        + 0.5 * residual / v
+        + a0 * math.log(a0 * v)
+        - a * math.log(a0 * v + 0.5 * residual)
+        + math.lgamma(a)
+        - math.lgamma(a0)
+    )
+
+
+@kernel
+def _piece(
+    fit: tuple[Floats, Floats, float, float],
+    spread: Floats,
+    k: int,
+    d: float,
+    ends: tuple[float, float],
+    a0: float,
+) -> float:
+    """Lower bound of the evidence over v in [v1, v2]; minus infinity where it has none.
+
+    fit : G, G^-1, R, n.   spread : rows `fixed` and `relative` of the diagonal of D.
+    """
+    gram, inverse, residual, n = fit
+    v1, v2 = ends
+    s = gram.shape[0]
+    a = a0 + 0.5 * n
+    w1 = (a0 * v1 + 0.5 * residual) / a
+    ratio = (a0 + 0.5 * residual / v2) / a
+    matrix, inner = np.empty((s, s)), np.empty((s, s))
+    for i in range(s):
+        for j in range(s):
+            matrix[i, j] = w1 * inverse[i, j]
+        matrix[i, i] += ratio * spread[0, i] + w1 * spread[1, i]
+    if math.isnan(invert(matrix, inner)):
+        return -math.inf
+    for i in range(s):
+        for j in range(s):
+            matrix[i, j] = gram[i, j] / v2 - inner[i, j]
+    if math.isnan(invert(matrix, inner)):
+        return -math.inf
+    for i in range(s):
+        d_i = spread[0, i] / v1 + spread[1, i]
+        for j in range(s):
+            d_j = spread[0, j] / v1 + spread[1, j]
+            matrix[i, j] = math.sqrt(d_i * d_j) * gram[i, j] + (1.0 if i == j else 0.0)
+    penalty = 0.5 * invert(matrix, np.empty((s, s)))
+    centre = min(max(residual / n, v1), v2)
+    value = variance_evidence(centre, residual, n, a0) + 0.5 * d * d / inner[k, k] - penalty
+    return value if value == value else -math.inf
+
+
+@kernel
+def edge_evidence(
+    fit: tuple[Floats, Floats, float, float],
+    spread: Floats,
+    k: int,
+    d: float,
+    limits: tuple[float, float],
+    a0: float,
+    enough: float,
+) -> float:
+    """Lower bound of the evidence against every (b, v) with |b_k - b^_k| >= d and v in the limits.
+
+    Pieces are refined only if the value at v = R/n, which no bound can exceed by much, is above
+    `enough`; below it one coarse bound per side serves.
+    """
+    _, _, residual, n = fit
+    centre = residual / n
+    low, high = limits
+    if not (d > 0.0 and centre > 0.0 and low <= high):
+        return -math.inf if low <= high else math.inf
+    at = min(max(centre, low), high)
+    least = _piece(fit, spread, k, d, (at, at), a0)
+    if least < enough:
+        return min(
+            _piece(fit, spread, k, d, (low, at), a0), _piece(fit, spread, k, d, (at, high), a0)
+        )
+    for side in (-1.0, 1.0):
+        for i in range(len(PIECES)):
+            inner_end = centre * math.exp(side * PIECES[i])
+            outer_end = (
+                centre * math.exp(side * PIECES[i + 1])
+                if i + 1 < len(PIECES)
+                else (low if side < 0.0 else high)
+            )
+            v1 = max(min(inner_end, outer_end), low)
+            v2 = min(max(inner_end, outer_end), high)
+            if v1 < v2:
+                least = min(least, _piece(fit, spread, k, d, (v1, v2), a0))
+    return least

@@ -1,0 +1,48 @@
+"""What every learner is: ask, tell, estimate, decision; and a log that is the whole truth."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from causalfocus.actions import Action
+from causalfocus.sem import LinearSEM
+from causalfocus.stopping import Decision
+
+Sample = Mapping[str, float] | ArrayLike
+
+
+@dataclass(frozen=True)
+class Told:
+    """One line of a learner's log: what was done and what came of it."""
+
+    action: Action
+    sample: NDArray[np.float64]
+
+
+class Learner(Protocol):
+    """FOCUS and every baseline."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The nodes in order."""
+
+    @property
+    def log(self) -> Sequence[Told]:
+        """All that was told, in order."""
+
+    @property
+    def estimate(self) -> LinearSEM:
+        """The model that the data so far suggest."""
+
+    @property
+    def decision(self) -> Decision:
+        """Whether to stop, and why."""
+
+    def ask(self) -> Action:
+        """What to do next; the same answer until something is told."""
+
+    def tell(self, action: Action, sample: Sample) -> None:
+        """Take in one sample, asked for or not."""

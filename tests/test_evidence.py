@@ -1,0 +1,351 @@
+"""The evidence certificate: martingales with mean one, exact bounds, and nearly no wrong stops."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+import causalfocus as cf
+from causalfocus.kernels import certificate
+from causalfocus.kernels.edge_evidence import edge_evidence
+from causalfocus.stopping.certificate import EvidenceRule
+from literal import Bounds, Rows, enumerate_dags, local_fitter
+from literal.scores import likelihood_score
+
+PRIOR = (0.75, 25.0, 25.0)
+
+
+def log_nig_ratio(x, y, b, v, spread, a0) -> float:
+    """EDGE and ROW, from samples: log of the mixture around (b, v) over the likelihood of (b, v).
+
+    Given v' the residuals y - x b are normal with covariance v' (I + x D x' / v); v' is inverse
+    gamma, so they are jointly Student-t with 2 a0 degrees of freedom.
+    """
+    n = len(y)
+    residuals = y - x @ b
+    shape = np.eye(n) + (x * spread / v) @ x.T
+    law = stats.multivariate_t(np.zeros(n), shape * v, df=2 * a0)
+    return float(law.logpdf(residuals) - stats.norm.logpdf(residuals, scale=math.sqrt(v)).sum())
+
+
+def log_marginal(x, y, prior) -> float:
+    """The marginal likelihood of a row from samples, again a multivariate Student-t."""
+    tau2, a0, b0 = prior
+    shape = (np.eye(len(y)) + tau2 * x @ x.T) * b0 / a0
+    return float(stats.multivariate_t(np.zeros(len(y)), shape, df=2 * a0).logpdf(y))
+
+
+def fit_of(x, y):
+    gram = x.T @ x
+    inverse = np.linalg.inv(gram)
+    b = inverse @ x.T @ y
+    return (gram, inverse, float((y - x @ b) @ (y - x @ b)), float(len(y))), b
+
+
+@pytest.mark.parametrize("s", [1, 2, 3])
+@pytest.mark.parametrize("stiffness", [20.0, 3000.0])
+@pytest.mark.parametrize("d", [0.1, 0.4])
+def test_edge_evidence_is_a_tight_lower_bound(s: int, stiffness: float, d: float) -> None:
+    """Against the exact ratio at many alternatives: never above, and close at the worst one."""
+    rng = np.random.default_rng(s)
+    x = rng.standard_normal((150, s)) @ (np.eye(s) + 0.3 * rng.standard_normal((s, s)))
+    y = x @ rng.uniform(-1, 1, s) + rng.standard_normal(150)
+    fit, b_hat = fit_of(x, y)
+    wide = np.full(s, 0.15**2)
+    wide[0] = 0.2**2
+    spread = np.vstack([wide, np.zeros(s)])
+    limits = (0.8, 1.3)
+    bound = edge_evidence(fit, spread, 0, d, limits, stiffness, -math.inf)
+    inverse = fit[1]
+    direction = inverse[:, 0] / inverse[0, 0]
+    found = []
+    for v in np.geomspace(*limits, 25):
+        for side, stretch in itertools.product((-1, 1), (1.0, 1.2, 2.0)):
+            for tilt in (0.0, 0.5, 1.0, 1.3):
+                move = side * d * stretch * np.where(np.arange(s) == 0, 1.0, tilt * direction)
+                found.append(log_nig_ratio(x, y, b_hat + move, v, wide, stiffness))
+    assert bound <= min(found) + 1e-9
+    if stiffness == 3000.0:
+        assert bound >= min(found) - 0.25
+
+
+def test_edge_evidence_needs_a_distance() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((50, 1))
+    fit, _ = fit_of(x, rng.standard_normal(50))
+    spread = np.array([[0.01], [0.0]])
+    assert edge_evidence(fit, spread, 0, 0.0, (0.5, 2.0), 100.0, 3.0) == -math.inf
+    assert edge_evidence(fit, spread, 0, 0.1, (2.0, 0.5), 100.0, 3.0) == math.inf
+
+
+def test_marginal_likelihood_of_a_row() -> None:
+    rng = np.random.default_rng(1)
+    x, y = rng.standard_normal((12, 3)), rng.standard_normal(12)
+    data = np.column_stack([x, y])
+    gram = data.T @ data
+    for k in range(4):
+        regressors = np.arange(k)
+        ours = certificate.log_marginal(gram, 3, regressors, 12.0, PRIOR, 9)
+        assert ours == pytest.approx(log_marginal(x[:, :k], y, PRIOR), rel=1e-10)
+
+
+def test_marginal_likelihood_by_quadrature() -> None:
+    """One coefficient: integrate the likelihood over b and v against the prior."""
+    tau2, a0, b0 = PRIOR
+    rng = np.random.default_rng(2)
+    x, y = rng.standard_normal(6), rng.standard_normal(6)
+
+    def density(b: float, v: float) -> float:
+        prior = stats.norm.pdf(b, scale=math.sqrt(v * tau2)) * stats.invgamma.pdf(v, a0, scale=b0)
+        return float(prior * np.prod(stats.norm.pdf(y, b * x, math.sqrt(v))))
+
+    value, _ = integrate.dblquad(density, 0.2, 4.0, -6.0, 6.0, epsabs=1e-14)
+    data = np.column_stack([x, y])
+    ours = certificate.log_marginal(data.T @ data, 1, np.array([0]), 6.0, PRIOR, 9)
+    assert ours == pytest.approx(math.log(value), abs=1e-6)
+
+
+def adaptive_history(model: cf.LinearSEM, n: int, rng: np.random.Generator):
+    """Actions that look at the past: after a large last value, set that node; else observe."""
+    taken, samples = [], []
+    last = np.zeros(model.p)
+    for _ in range(n):
+        k = int(np.argmax(np.abs(last)))
+        big = abs(last[k]) > 1.0
+        action = cf.do(model.names[k], -2.0 if last[k] > 0 else 2.0) if big else cf.OBSERVE
+        last = model.sample(action, 1, rng)[0]
+        taken.append(action)
+        samples.append(last)
+        if big:
+            last = np.zeros(model.p)
+    return taken, np.array(samples)
+
+
+@pytest.mark.parametrize("term", ["edge", "noise", "swap one", "swap two"])
+def test_every_numerator_is_a_martingale_with_mean_one(term: str) -> None:
+    """Over many histories of an adaptive policy, under the alternative itself."""
+    truth = cf.LinearSEM([[0, 0, 0], [0.4, 0, 0], [0, -0.5, 0]], [1.0, 0.9, 1.1])
+    rng = np.random.default_rng(3)
+    ratios = []
+    for _ in range(4000):
+        taken, samples = adaptive_history(truth, 8, rng)
+
+        def row(j: int, parents: list[int], taken=taken, samples=samples):
+            own = samples[[action.target != truth.names[j] for action in taken]]
+            return own[:, parents], own[:, j]
+
+        def likelihood(j: int, row=row) -> float:
+            parents = [int(k) for k in np.flatnonzero(truth.weights[j])]
+            x, y = row(j, parents)
+            scale = math.sqrt(truth.noise_variances[j])
+            return float(stats.norm.logpdf(y, x @ truth.weights[j, parents], scale).sum())
+
+        if term == "edge":
+            x, y = row(1, [0])
+            ratio = log_nig_ratio(x, y, truth.weights[1, [0]], 0.9, np.array([0.07**2]), 30.0)
+        elif term == "noise":
+            ratio = log_marginal(*row(1, [0]), PRIOR) - likelihood(1)
+        elif term == "swap one":
+            ratio = log_marginal(*row(2, [0]), PRIOR) - likelihood(2)
+        else:
+            swapped = {0: [1], 1: [2], 2: []}
+            ratio = sum(
+                log_marginal(*row(j, parents), PRIOR) - likelihood(j)
+                for j, parents in swapped.items()
+            )
+        ratios.append(math.exp(ratio))
+    error = np.std(ratios) / math.sqrt(len(ratios))
+    assert abs(np.mean(ratios) - 1) < 4 * error
+    assert error < 0.2
+
+
+def test_weights_of_the_terms_sum_to_at_most_one() -> None:
+    total = certificate.W_EDGE + certificate.W_ROW + certificate.W_NOISE + certificate.W_SWAP
+    assert total <= 1.0 + 1e-12
+    p = 3
+    swap = 0.0
+    families = [
+        [set(s) for r in range(p) for s in itertools.combinations(range(p - 1), r)]
+        for _ in range(p)
+    ]
+    for n_rows in range(p + 1):
+        for rows in itertools.combinations(range(p), n_rows):
+            for chosen in itertools.product(*(families[j] for j in rows)):
+                share = (1 - 1 / p) ** p
+                for parents in chosen:
+                    share *= 1 / (p - 1) / (p * math.comb(p - 1, len(parents)))
+                swap += share
+    assert swap == pytest.approx(1.0)
+    for dag in enumerate_dags(4):
+        assert sum(1 / (4 * len(s)) for s in dag for _ in s) <= 1.0 + 1e-12
+
+
+def data_for(p: int, n: int, seed: int, *, intercept: bool = False):
+    space = cf.ModelClass(0.15, 1.5, (0.8, 1.2), intercept=intercept)
+    truth = cf.random_sem(
+        p, density=0.6, seed=seed, intercept_range=(-3, 3) if intercept else (0, 0)
+    )
+    rng = np.random.default_rng(seed)
+    moments = cf.Moments(truth.names)
+    for action in cf.ActionSet(dict.fromkeys(truth.names, (-2, 2))):
+        moments.add_many([action] * n, truth.sample(action, n, rng))
+    return truth, space, moments
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("n", [20, 120])
+def test_branch_b_equals_brute_force_over_all_dags(seed: int, n: int) -> None:
+    """Every DAG but the estimate's: the better of its swap and its rejected families; the least."""
+    _, space, moments = data_for(4, n, seed)
+    estimate = cf.joint_mle(moments, space)
+    rule = EvidenceRule(space, 0.07, 0.05)
+    rows = moments.evidence_rows(intercept=False)
+    costs, rejected = certificate.family_tables(
+        (rows.grams, rows.lows, rows.counts),
+        estimate.weights,
+        (0.15, 1.5),
+        rule._prior,
+        rule._setting,
+        3.0,
+    )
+    own = tuple(frozenset(int(k) for k in np.flatnonzero(row)) for row in estimate.weights)
+    least = math.inf
+    for dag in enumerate_dags(4):
+        if dag == own:
+            continue
+        swap, families = math.log(certificate.W_SWAP) + 4 * math.log(1 - 1 / 4), -math.inf
+        for j, parents in enumerate(dag):
+            if parents != own[j]:
+                others = [k for k in range(4) if k != j]
+                mask = sum(1 << i for i, k in enumerate(others) if k in parents)
+                swap += costs[j, mask]
+                families = max(families, rejected[j, mask])
+        least = min(least, max(swap, families))
+    found = certificate.different_graph_evidence(costs, rejected, estimate.weights, 60.0)
+    assert found <= min(least, 60.0)
+    assert found >= min(least, 60.0) - 2e-3 or least < -64
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_costs_of_families_come_from_the_likelihood_in_the_class(seed: int) -> None:
+    """Against the literal LocalFit and a Student-t marginal likelihood, from the samples."""
+    truth, space, _ = data_for(3, 1, seed)
+    rng = np.random.default_rng(seed)
+    actions = list(cf.ActionSet(dict.fromkeys(truth.names, (-2, 2))))
+    taken = [actions[i] for i in rng.integers(len(actions), size=40)]
+    samples = np.array([truth.sample(action, 1, rng)[0] for action in taken])
+    moments = cf.Moments(truth.names)
+    moments.add_many(taken, samples)
+    estimate = cf.joint_mle(moments, space)
+    rule = EvidenceRule(space, 0.07, 0.05)
+    rows = moments.evidence_rows(intercept=False)
+    costs, _ = certificate.family_tables(
+        (rows.grams, rows.lows, rows.counts),
+        estimate.weights,
+        (0.15, 1.5),
+        rule._prior,
+        rule._setting,
+        3.0,
+    )
+    targets = np.array([truth.names.index(a.target) if a.target else -1 for a in taken])
+    literal_rows = Rows.from_data(targets, samples, False)
+    bounds = Bounds(0.15, 1.5, 0.8, 1.2)
+    fit = local_fitter(literal_rows, bounds, likelihood_score(literal_rows, bounds), True)
+    for j in range(3):
+        own = [int(k) for k in np.flatnonzero(estimate.weights[j])]
+        mine = samples[targets != j]
+        swapped = log_marginal(mine[:, own], mine[:, j], rule._prior)
+        swapped += math.log(1 / 2) + math.log(1 / (3 * math.comb(2, len(own))))
+        others = [k for k in range(3) if k != j]
+        for mask in range(4):
+            parents = frozenset(k for i, k in enumerate(others) if mask >> i & 1)
+            if parents == frozenset(own):
+                continue
+            local = fit(j, parents, ())
+            assert local is not None
+            likelihood = -local.score - 0.5 * len(mine) * math.log(2 * math.pi)
+            assert costs[j, mask] == pytest.approx(swapped - likelihood, abs=1e-5)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_relabelling_and_batching_change_nothing(intercept: bool) -> None:
+    truth, space, moments = data_for(4, 150, 5, intercept=intercept)
+    estimate = cf.joint_mle(moments, space)
+    value = cf.evidence(moments, estimate, space, epsilon=0.07)
+    names = ["X3", "X1", "X4", "X2"]
+    at = [truth.names.index(name) for name in names]
+    rng = np.random.default_rng(5)
+    other, single = cf.Moments(names), cf.Moments(truth.names)
+    for action in cf.ActionSet(dict.fromkeys(truth.names, (-2, 2))):
+        samples = truth.sample(action, 150, rng)
+        other.add_many([action] * 150, samples[:, at])
+        for sample in samples:
+            single.add(action, sample)
+    mirrored = cf.evidence(other, estimate.relabelled(names), space, epsilon=0.07)
+    assert mirrored == pytest.approx(value, abs=3e-3)
+    assert cf.evidence(single, estimate, space, epsilon=0.07) == value
+
+
+def test_intercepts_do_not_matter_to_a_rule_that_allows_them() -> None:
+    """Shifting all variables shifts the constants of the equations and leaves the evidence."""
+    truth, space, moments = data_for(3, 200, 2, intercept=True)
+    shift = np.array([1000.0, -50.0, 3.0])
+    rng = np.random.default_rng(2)
+    moved = cf.Moments(truth.names)
+    for action in cf.ActionSet(dict.fromkeys(truth.names, (-2, 2))):
+        samples = truth.sample(action, 200, rng) + shift
+        at = None if action.target is None else truth.names.index(action.target)
+        there = cf.OBSERVE if at is None else cf.do(truth.names[at], samples[0, at])
+        moved.add_many([there] * 200, samples)
+    a = cf.evidence(moments, cf.joint_mle(moments, space), space, epsilon=0.07)
+    b = cf.evidence(moved, cf.joint_mle(moved, space), space, epsilon=0.07)
+    assert a == pytest.approx(b, abs=5e-3)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("noise", [(0.8, 1.2), None])
+def test_evidence_grows_and_certifies(intercept: bool, noise: tuple[float, float] | None) -> None:
+    """With enough samples the right answer is certified and a wrong one is not."""
+    truth, space, moments = data_for(3, 1200, 1, intercept=intercept)
+    space = cf.ModelClass(0.15, 1.5, noise, intercept=intercept)
+    estimate = cf.joint_mle(moments, space)
+    assert estimate.shd(truth) == 0
+    assert cf.evidence(moments, estimate, space, epsilon=0.07) > math.log(1 / 0.05)
+    weights = np.where(truth.weights != 0, truth.weights + 0.1, 0.0)
+    wrong = cf.LinearSEM(weights, truth.noise_variances, truth.intercepts)
+    assert cf.evidence(moments, wrong, space, epsilon=0.07) < 0
+    reversed_graph = cf.LinearSEM(np.zeros((3, 3)), truth.noise_variances, truth.intercepts)
+    assert cf.evidence(moments, reversed_graph, space, epsilon=0.07) < 0
+
+
+def test_no_data_is_no_evidence() -> None:
+    moments = cf.Moments(["a", "b"])
+    estimate = cf.joint_mle(moments, cf.PAPER_CLASS)
+    assert cf.evidence(moments, estimate, cf.PAPER_CLASS, epsilon=0.07) < 0
+    assert cf.evidence(moments, estimate, cf.PAPER_CLASS, epsilon=None) < 0
+
+
+@pytest.mark.parametrize("p", [2, 3])
+def test_wrong_stops_are_rare(p: int) -> None:
+    """delta = 0.2, weights at the edge of the class: the exact binomial limit is below delta."""
+    wrong, runs = 0, 40
+    for seed in range(runs):
+        rng = np.random.default_rng([p, seed])
+        base = cf.random_sem(p, density=0.8, seed=seed)
+        weights = np.where(base.weights != 0, np.sign(base.weights) * 0.15, 0.0)
+        truth = cf.LinearSEM(weights, base.noise_variances)
+        actions = list(cf.ActionSet(dict.fromkeys(truth.names, (-2, 2))))
+        rule = EvidenceRule(cf.PAPER_CLASS, 0.07, 0.2)
+        moments = cf.Moments(truth.names)
+        for t in range(400):
+            for action in actions:
+                moments.add(action, truth.sample(action, 1, rng)[0])
+            if t % 5 == 4:
+                estimate = cf.joint_mle(moments, cf.PAPER_CLASS)
+                if rule.decide(moments, estimate).stop:
+                    off = np.abs(estimate.weights - truth.weights).max()
+                    wrong += estimate.shd(truth) > 0 or off >= 0.07
+                    break
+    assert stats.beta.ppf(0.95, wrong + 1, runs - wrong) < 0.2
