@@ -18,22 +18,59 @@ def causalfocus(*arguments: str, cwd: Path | None = None) -> subprocess.Complete
     )
 
 
-def test_demo_shows_both_graphs_and_names_its_picture(tmp_path: Path) -> None:
-    picture = tmp_path / "deep" / "graph.png"
-    done = causalfocus("demo", "--out", str(picture))
+def test_demo_goes_from_nothing_to_a_certificate(tmp_path: Path) -> None:
+    picture = tmp_path / "deep" / "journey.png"
+    done = causalfocus("demo", "--nodes", "3", "--out", str(picture))
     assert done.returncode == 0, done.stderr
-    assert "Structural Hamming distance 0" in done.stdout
-    assert "X3 -> X1" in done.stdout and "recovered" in done.stdout
-    assert "graph.png" in done.stdout.replace("\n", "")
+    assert "Certified after" in done.stdout
+    assert "Hamming distance 0" in done.stdout.replace("\n", " ")
+    assert "not rejected at delta" in done.stdout
+    assert "journey.png" in done.stdout.replace("\n", "")
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
 def test_demo_as_json_is_reproducible() -> None:
-    runs = [causalfocus("demo", "--seed", "11", "--samples", "30", "--json") for _ in range(2)]
+    runs = [causalfocus("demo", "--seed", "11", "--nodes", "2", "--json") for _ in range(2)]
     assert runs[0].stdout == runs[1].stdout
     facts = json.loads(runs[0].stdout)
-    assert facts["samples"] == 30 * 11
-    assert set(facts) == {"samples", "shd", "max_weight_error", "truth", "estimate"}
+    assert facts["stopped"] and facts["shd"] == 0
+
+
+SIMULATE = ["simulate", "--nodes", "3", "--seed", "2", "--json"]
+
+
+def test_simulate_prints_what_it_should() -> None:
+    done = causalfocus(*SIMULATE)
+    assert done.returncode == 0, done.stderr
+    facts = json.loads(done.stdout)
+    assert facts["stopped"] and facts["correct"] and facts["shd"] == 0
+    assert facts["max_weight_error"] < 0.07
+    assert facts["evidence"] >= facts["threshold"]
+    assert sum(facts["counts"].values()) == facts["rounds"]
+    assert 0 < facts["complexity"] < 1
+    assert facts["rounds"] * facts["complexity"] > 1
+
+
+def test_simulate_says_when_it_has_not_stopped() -> None:
+    done = causalfocus(*SIMULATE, "--max-rounds", "50")
+    assert done.returncode == 3
+    facts = json.loads(done.stdout)
+    assert not facts["stopped"] and facts["rounds"] == 50 and facts["reason"]
+    paper = causalfocus(*SIMULATE, "--stopping", "paper", "--max-rounds", "30")
+    assert paper.returncode == 3
+    assert "samples at the present rate" in json.loads(paper.stdout)["reason"]
+
+
+def test_simulate_takes_a_system_from_a_file(tmp_path: Path) -> None:
+    system = {"weights": [[0, 0], [0.6, 0]], "noise_variances": [1, 1], "names": ["heat", "yield"]}
+    path = tmp_path / "system.json"
+    path.write_text(json.dumps(system))
+    done = causalfocus("simulate", "--model", str(path), "--policy", "uniform", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["estimate"]["names"] == ["heat", "yield"]
+    path.write_text("{")
+    broken = causalfocus("simulate", "--model", str(path), "--json")
+    assert broken.returncode == 2 and "cannot be read as JSON" in broken.stderr
 
 
 @pytest.mark.parametrize(
@@ -43,7 +80,9 @@ def test_demo_as_json_is_reproducible() -> None:
         (["demo", "--nodes", "0", "--json"], 2, "number of nodes must be 1 or more"),
         (["demo", "--nodes", "30", "--json"], 2, "30 nodes are too many"),
         (["demo", "--nodes", "x"], 2, "--nodes"),
-        (["demo", "--samples", "-1", "--json"], 2, "--samples"),
+        (["demo", "--max-rounds", "-1", "--json"], 2, "--max-rounds"),
+        (["simulate", "--epsilon", "0.2", "--json"], 2, "above min_effect / 2"),
+        (["simulate", "--delta", "2", "--json"], 2, "delta is a probability"),
         (["nonsense"], 2, "No such command"),
     ],
 )

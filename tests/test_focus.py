@@ -1,6 +1,7 @@
 """FOCUS as its user meets it: ask, tell, stop, and the same again by replay."""
 
 import math
+import pickle
 from collections.abc import Callable
 
 import numpy as np
@@ -200,3 +201,24 @@ def test_bad_specifications(options: dict[str, object], message: str) -> None:
 def test_a_batch_has_at_least_one_action() -> None:
     with pytest.raises(cf.InvalidInputError, match="at least one"):
         new().ask_batch(0)
+
+
+def test_run_stops_by_itself_or_by_the_bound() -> None:
+    learner, seen = new(), []
+    assert not cf.run(learner, rig(), max_rounds=10, on_round=lambda r: seen.append(r.number))
+    assert seen == list(range(1, 11))
+    assert cf.run(learner, rig(5))
+    assert learner.has_stopped
+    assert cf.run(learner, rig(6))
+    with pytest.raises(cf.InvalidInputError, match="0 or more"):
+        cf.run(learner, rig(), max_rounds=-1)
+
+
+def test_memory_per_round_is_the_log() -> None:
+    """Nothing but the log grows: the learner's other parts keep their sizes."""
+    learner, system = new(epsilon=0.001), rig()
+    cf.run(learner, system, max_rounds=50)
+    small = len(pickle.dumps({k: v for k, v in vars(learner).items() if k != "_log"}))
+    cf.run(learner, system, max_rounds=300)
+    large = len(pickle.dumps({k: v for k, v in vars(learner).items() if k != "_log"}))
+    assert large <= small + 200

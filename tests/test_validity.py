@@ -19,7 +19,7 @@ MOST_ROUNDS = 20_000
 
 
 def system_for(seed: int) -> tuple[cf.LinearSEM, cf.ModelClass, str]:
-    """Two to four nodes, sparse to complete; weights and noise often exactly at the class's edges."""
+    """Two to four nodes, sparse to complete; weights and noise often at the class's edges."""
     rng = np.random.default_rng([seed, 1])
     intercept = bool(rng.integers(2))
     space = cf.ModelClass(0.15, 1.5, (0.8, 1.2), intercept=intercept)

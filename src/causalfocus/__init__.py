@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from causalfocus.focus import Focus, Result
     from causalfocus.moments import Moments, RowMoments
     from causalfocus.oracles import Alternative, best_alternative, joint_mle
+    from causalfocus.running import Round, run
     from causalfocus.sem import ActionMoments, LinearSEM
     from causalfocus.space import PAPER_CLASS, ModelClass
     from causalfocus.stopping import evidence, paper_log_tail
@@ -42,6 +43,8 @@ _HOME = {
     "Alternative": "oracles",
     "best_alternative": "oracles",
     "joint_mle": "oracles",
+    "Round": "running",
+    "run": "running",
     "ActionMoments": "sem",
     "LinearSEM": "sem",
     "PAPER_CLASS": "space",
@@ -68,6 +71,7 @@ __all__ = [
     "Moments",
     "NumericalError",
     "Result",
+    "Round",
     "RowMoments",
     "__version__",
     "best_alternative",
@@ -76,6 +80,7 @@ __all__ = [
     "joint_mle",
     "paper_log_tail",
     "random_sem",
+    "run",
 ]
 
 

@@ -1,6 +1,6 @@
 """The command `causalfocus` and its verbs.
 
-Exit codes: 0 done, 1 failure, 2 usage.
+Exit codes: 0 done, 1 failure, 2 usage, 3 not stopped yet.
 """
 
 import sys
@@ -10,6 +10,7 @@ import typer
 
 from causalfocus.cli.benchmark import benchmark
 from causalfocus.cli.demo import demo
+from causalfocus.cli.simulate import simulate
 from causalfocus.errors import CausalFocusError, InvalidInputError
 from causalfocus.version import __version__
 
@@ -40,6 +41,7 @@ def _options(
 
 
 app.command()(demo)
+app.command()(simulate)
 app.command()(benchmark)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalfocus.errors import MissingExtraError
+from causalfocus.focus import Result
 from causalfocus.report.layout import Layout, Point, layered
 from causalfocus.sem import LinearSEM
 
@@ -78,6 +80,35 @@ def comparison(truth: LinearSEM, estimate: LinearSEM) -> Figure:
         fontsize=8,
         color=INK,
     )
+    return figure
+
+
+def journey(truth: LinearSEM, result: Result, trace: Sequence[tuple[int, float]]) -> Figure:
+    """A finished run: the graph found, the evidence over the rounds, and where the rounds went."""
+    figure = _new_figure(14, 4.6)
+    graph, evidence, allocation = figure.subplots(1, 3, width_ratios=[1.2, 1, 1])
+    draw_graph(graph, result.model, truth=truth, layout=layered(truth), title="The graph found")
+
+    rounds, values = zip(*trace, strict=True)
+    evidence.plot(rounds, np.maximum(values, -result.threshold), color=POSITIVE, linewidth=1.8)
+    evidence.axhline(result.threshold, color=NEGATIVE, linestyle="--", linewidth=1.2)
+    evidence.annotate(
+        f"stop at log(1/{result.delta:g})",
+        (rounds[0], result.threshold),
+        xytext=(4, 4),
+        textcoords="offset points",
+        fontsize=9,
+        color=NEGATIVE,
+    )
+    evidence.set(xlabel="rounds", ylabel="evidence (nats)", title="Evidence against all else")
+
+    names = [str(action) for action in result.counts]
+    allocation.barh(names, list(result.counts.values()), color=POSITIVE)
+    allocation.invert_yaxis()
+    allocation.set(xlabel="rounds", title="Where the rounds went")
+    for axes in (evidence, allocation):
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.title.set_size(11)
     return figure
 
 

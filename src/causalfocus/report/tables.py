@@ -1,8 +1,11 @@
 """Models in the terminal."""
 
+from collections.abc import Sequence
+
 from rich.table import Table
 
 from causalfocus.sem import LinearSEM
+from causalfocus.stopping import Interval
 
 
 def edge_table(truth: LinearSEM, estimate: LinearSEM) -> Table:
@@ -41,3 +44,18 @@ def equation_table(truth: LinearSEM, estimate: LinearSEM) -> Table:
 
 def _number(value: float | None) -> str:
     return "" if value is None else f"{value:+.3f}"
+
+
+def interval_table(intervals: Sequence[Interval], delta: float) -> Table:
+    """The weights that the evidence leaves, given the graph."""
+    table = Table(title=f"Weights not rejected at delta = {delta:g}", title_justify="left")
+    table.add_column("cause -> effect")
+    table.add_column("from", justify="right")
+    table.add_column("to", justify="right")
+    for interval in intervals:
+        table.add_row(
+            f"{interval.cause} -> {interval.effect}",
+            f"{interval.low:+.3f}",
+            f"{interval.high:+.3f}",
+        )
+    return table

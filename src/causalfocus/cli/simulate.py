@@ -1,0 +1,142 @@
+"""`causalfocus simulate`: run a learner on a drawn or given system to its certificate."""
+
+import json
+import time
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.console import Console
+
+from causalfocus.actions import ActionSet
+from causalfocus.benchmark.complexity import information_complexity
+from causalfocus.errors import InvalidInputError
+from causalfocus.focus import Focus
+from causalfocus.report.live import LiveView
+from causalfocus.report.tables import edge_table, equation_table, interval_table
+from causalfocus.running import run
+from causalfocus.sem import LinearSEM
+from causalfocus.space import ModelClass
+from causalfocus.systems import random_sem
+
+NOT_STOPPED = 3
+
+
+class Policy(StrEnum):
+    """Who chooses the actions."""
+
+    focus = "focus"
+    uniform = "uniform"
+
+
+class Stopping(StrEnum):
+    """Which rule stops."""
+
+    evidence = "evidence"
+    paper = "paper"
+
+
+def simulate(
+    nodes: Annotated[int, typer.Option(help="Number of nodes.")] = 6,
+    density: Annotated[float, typer.Option(help="Probability of an edge.")] = 0.3,
+    seed: Annotated[int, typer.Option(help="For the same system and samples again.")] = 0,
+    policy: Annotated[Policy, typer.Option(help="Who chooses the actions.")] = Policy.focus,
+    stopping: Annotated[Stopping, typer.Option(help="Which rule stops.")] = Stopping.evidence,
+    epsilon: Annotated[float, typer.Option(help="Accuracy of the weights.")] = 0.07,
+    delta: Annotated[float, typer.Option(help="How often the answer may be wrong.")] = 0.05,
+    max_rounds: Annotated[int, typer.Option(min=0, help="Give up after so many.")] = 100_000,
+    reach: Annotated[float, typer.Option(help="Nodes can be set to -reach and reach.")] = 2.0,
+    min_effect: Annotated[float, typer.Option(help="Smallest effect of the class.")] = 0.15,
+    max_effect: Annotated[float, typer.Option(help="Largest effect of the class.")] = 1.5,
+    noise: Annotated[tuple[float, float], typer.Option(help="Range of the noise variances.")] = (
+        0.8,
+        1.2,
+    ),
+    intercept: Annotated[bool, typer.Option(help="Allow constants in the equations.")] = False,
+    model: Annotated[
+        Path | None, typer.Option(help="A system as JSON instead of a drawn one.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Run a learner on a system until its answer is certified; exit code 3 if it is not."""
+    space = ModelClass(min_effect, max_effect, noise, intercept=intercept)
+    truth = _load(model) if model else random_sem(nodes, density=density, seed=seed, space=space)
+    actions = ActionSet(dict.fromkeys(truth.names, (-reach, reach)))
+    learner = Focus(
+        actions,
+        space,
+        epsilon=epsilon,
+        delta=delta,
+        stopping=stopping.value,
+        design=policy.value,
+    )
+    rng = np.random.default_rng(np.random.SeedSequence([seed, 2]))
+    console = Console()
+    start = time.perf_counter()
+
+    def system(action: Any) -> Any:
+        return truth.sample(action, 1, rng)[0]
+
+    if as_json or not console.is_terminal:
+        run(learner, system, max_rounds=max_rounds)
+    else:
+        with LiveView(console) as view:
+            run(learner, system, max_rounds=max_rounds, on_round=view)
+    facts = _facts(learner, truth, space, time.perf_counter() - start)
+    if as_json:
+        typer.echo(json.dumps(facts))
+    else:
+        _show(console, learner, truth, facts)
+    if not facts["stopped"]:
+        raise typer.Exit(NOT_STOPPED)
+
+
+def _load(path: Path) -> LinearSEM:
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InvalidInputError(f"{path} cannot be read as JSON: {error}.") from None
+    return LinearSEM.from_dict(data)
+
+
+def _facts(
+    learner: Focus, truth: LinearSEM, space: ModelClass, seconds: float
+) -> dict[str, object]:
+    result = learner.result()
+    error = float(np.abs(result.model.weights - truth.weights).max())
+    shd = result.model.shd(truth)
+    epsilon = learner.epsilon or 0.0
+    known = space.contains(truth)
+    return {
+        "rounds": result.rounds,
+        "stopped": result.certified,
+        "correct": shd == 0 and error < epsilon,
+        "shd": shd,
+        "max_weight_error": error,
+        "evidence": result.evidence,
+        "threshold": result.threshold,
+        "reason": learner.decision.reason,
+        "seconds": round(seconds, 3),
+        "counts": {str(action): n for action, n in result.counts.items()},
+        "complexity": (
+            information_complexity(truth, learner.actions, space, epsilon) if known else None
+        ),
+        "truth": truth.to_dict(),
+        "estimate": result.model.to_dict(),
+    }
+
+
+def _show(console: Console, learner: Focus, truth: LinearSEM, facts: dict[str, object]) -> None:
+    result = learner.result()
+    console.print(edge_table(truth, result.model))
+    console.print(equation_table(truth, result.model))
+    if result.intervals:
+        console.print(interval_table(result.intervals, result.delta))
+    console.print(
+        f"{'Certified' if result.certified else 'Not certified'} after {result.rounds} rounds in "
+        f"{facts['seconds']} s: evidence {result.evidence:.2f} of {result.threshold:.2f} nats. "
+        f"{'The answer is right.' if facts['correct'] else 'The answer is not (yet) right.'}"
+    )
+    console.print(learner.decision.reason)

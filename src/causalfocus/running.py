@@ -1,0 +1,58 @@
+"""Running a learner against a system until it stops."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from causalfocus.actions import Action
+from causalfocus.errors import InvalidInputError
+from causalfocus.learner import Learner, Sample
+
+System = Callable[[Action], Sample]
+
+
+@dataclass(frozen=True)
+class Round:
+    """What a callback sees after every round."""
+
+    number: int
+    action: Action
+    learner: Learner
+
+
+def run(
+    learner: Learner,
+    system: System,
+    *,
+    max_rounds: int | None = None,
+    on_round: Callable[[Round], None] | None = None,
+) -> bool:
+    """Ask, act and tell until the learner stops; True if it has, False if the rounds ran out.
+
+    Parameters
+    ----------
+    learner : FOCUS or a baseline; it keeps all that was told, so an interrupted run can go on
+    system : performs an action and returns the sample, a mapping or p numbers
+    max_rounds : of this call; None for no bound
+    on_round : called after every round, for progress
+
+    Examples
+    --------
+    >>> import causalfocus as cf
+    >>> truth = cf.LinearSEM([[0, 0], [1.0, 0]], 1.0)
+    >>> actions = cf.ActionSet({"X1": (-3, 3), "X2": (-3, 3)})
+    >>> learner = cf.Focus(actions, cf.ModelClass(0.5, intercept=False), epsilon=0.25)
+    >>> cf.run(learner, lambda action: truth.sample(action, rng=len(learner.log))[0])
+    True
+    >>> [edge[:2] for edge in learner.result().model.edges]
+    [('X1', 'X2')]
+    """
+    if max_rounds is not None and max_rounds < 0:
+        raise InvalidInputError(f"max_rounds must be 0 or more, got {max_rounds}.")
+    n = 0
+    while not learner.decision.stop and (max_rounds is None or n < max_rounds):
+        action = learner.ask()
+        learner.tell(action, system(action))
+        n += 1
+        if on_round is not None:
+            on_round(Round(len(learner.log), action, learner))
+    return learner.decision.stop
