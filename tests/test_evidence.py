@@ -57,7 +57,7 @@ def test_edge_evidence_is_a_tight_lower_bound(s: int, stiffness: float, d: float
     wide[0] = 0.2**2
     spread = np.vstack([wide, np.zeros(s)])
     limits = (0.8, 1.3)
-    bound = edge_evidence(fit, spread, 0, d, limits, stiffness, -math.inf)
+    bound = edge_evidence(fit, spread, 0, d, limits, stiffness, -math.inf, -math.inf)
     inverse = fit[1]
     direction = inverse[:, 0] / inverse[0, 0]
     found = []
@@ -76,8 +76,28 @@ def test_edge_evidence_needs_a_distance() -> None:
     x = rng.standard_normal((50, 1))
     fit, _ = fit_of(x, rng.standard_normal(50))
     spread = np.array([[0.01], [0.0]])
-    assert edge_evidence(fit, spread, 0, 0.0, (0.5, 2.0), 100.0, 3.0) == -math.inf
-    assert edge_evidence(fit, spread, 0, 0.1, (2.0, 0.5), 100.0, 3.0) == math.inf
+    assert edge_evidence(fit, spread, 0, 0.0, (0.5, 2.0), 100.0, -100.0, 3.0) == -math.inf
+
+
+@pytest.mark.parametrize("limits", [(0.5, 2.0), (0.0, math.inf)])
+def test_far_from_the_fitted_noise_the_marginal_likelihood_takes_over(limits) -> None:
+    """Both terms with equal weights, against the larger of the exact two at many alternatives."""
+    rng = np.random.default_rng(4)
+    x = rng.standard_normal((120, 2))
+    y = x @ np.array([0.5, -0.4]) + rng.standard_normal(120)
+    fit, b_hat = fit_of(x, y)
+    wide = np.array([0.1**2, 0.02**2])
+    spread = np.vstack([wide, np.zeros(2)])
+    marginal = log_marginal(x, y, PRIOR)
+    bound = edge_evidence(fit, spread, 0, 0.3, limits, 3000.0, marginal, -math.inf)
+    direction = fit[1][:, 0] / fit[1][0, 0]
+    found = []
+    for v in np.geomspace(0.3, 4.0, 40):
+        for side, tilt in itertools.product((-1, 1), (0.0, 0.7, 1.0, 1.5)):
+            b = b_hat + side * 0.3 * np.array([1.0, tilt * direction[1]])
+            likelihood = stats.norm.logpdf(y - x @ b, scale=math.sqrt(v)).sum()
+            found.append(max(log_nig_ratio(x, y, b, v, wide, 3000.0), marginal - float(likelihood)))
+    assert -math.inf < bound <= min(found) + 1e-9
 
 
 def test_marginal_likelihood_of_a_row() -> None:

@@ -10,7 +10,8 @@ included, is a lower bound on the logarithm of the mixture. The terms and their 
 - ROW, weight W_ROW / (p |S_j|) for every edge k -> j of the alternative, S_j its parents of j: the
   same with coefficient k by about min_effect.
 - NOISE, weight W_NOISE / p for every j: the marginal likelihood of the row of j on the
-  alternative's own parents under a fixed prior. It rejects noise variances far from R/n.
+  alternative's own parents under a fixed prior. It rejects noise variances far from R/n, whatever
+  the coefficients.
 - SWAP, weight W_SWAP pi(Delta, S): rows in Delta get the marginal likelihood of other parents S_j
   such that the graph stays acyclic. pi = (1-1/p)^p prod_Delta 1/(p-1) * 1/(p C(p-1, |S_j|)) sums to
   one over all choices.
@@ -54,10 +55,9 @@ SAFETY = 1e-6
 Prior = tuple[float, float, float]
 """tau2, a0, b0: coefficients are N(0, v tau2) given v, and v is inverse gamma(a0, b0)."""
 
-Setting = tuple[float, float, float, float, float, float]
+Setting = tuple[float, float, float, float, float]
 """Lowest and highest noise variance of the class; standard deviations by which EDGE mixes the
-coefficient in question and the others; stiffness a0 of the noise around the alternative's; and the
-level up to which noise variances are told apart."""
+coefficient in question and the others; and stiffness a0 of the noise around the alternative's."""
 
 
 @kernel
@@ -128,55 +128,6 @@ def log_marginal(
 
 
 @kernel
-def _noise_limits(
-    residual: float, n: float, ceiling: float, limits: tuple[float, float]
-) -> tuple[float, float]:
-    """The noise variances in the class with n/2 log(2 pi v) + R/2v < ceiling: a range around R/n.
-
-    Roots by bisection in log v, rounded outwards; (1, 0), which is empty, if there is none.
-    """
-    low, high = limits
-    if not (residual > 0.0 and n > 0.0):
-        return low, high
-    centre = math.log(residual / n)
-    least = 0.5 * n * (math.log(2.0 * math.pi) + centre + 1.0)
-    if not least < ceiling:
-        return 1.0, 0.0
-    for side in (-1.0, 1.0):
-        near, far = 0.0, 1.0
-        while 0.5 * n * (side * far + math.exp(-side * far) - 1.0) < ceiling - least:
-            far *= 2.0
-        for _ in range(30):
-            middle = 0.5 * (near + far)
-            if 0.5 * n * (side * middle + math.exp(-side * middle) - 1.0) < ceiling - least:
-                near = middle
-            else:
-                far = middle
-        if side < 0.0:
-            low = max(low, math.exp(centre - far))
-        else:
-            high = min(high, math.exp(centre + far))
-    return low, high
-
-
-@kernel
-def _limits_by_noise_term(
-    gram: Floats,
-    target: int,
-    regressors: Ints,
-    n: float,
-    residual: float,
-    prior: Prior,
-    setting: Setting,
-    p: int,
-) -> tuple[float, float]:
-    """Noise variances that NOISE leaves at the level of the setting."""
-    ceiling = setting[5] - math.log(W_NOISE / p)
-    ceiling -= log_marginal(gram, target, regressors, n, prior, p)
-    return _noise_limits(residual, n, ceiling, (setting[0], setting[1]))
-
-
-@kernel
 def same_graph_evidence(
     moments: tuple[Floats, Floats, Floats],
     weights: Floats,
@@ -202,9 +153,9 @@ def same_graph_evidence(
             continue
         regressors = regressors_of(parents, p, q)
         block, inverse, residual, b = _least_squares(grams[j], j, regressors)
-        limits = _limits_by_noise_term(
-            grams[j], j, regressors, counts[j], residual, prior, setting, p
-        )
+        own_weight = math.log(W_EDGE / n_edges)
+        noise = log_marginal(grams[j], j, regressors, counts[j], prior, p)
+        noise += math.log(W_NOISE / p) - own_weight
         for i in range(len(regressors)):
             k = regressors[i]
             if k == p:
@@ -214,8 +165,9 @@ def same_graph_evidence(
                 d = epsilon - abs(b[i] - weights[j, k])
                 spread = edge_spread(regressors, i, p, setting[2], setting[3])
                 fit = (block, inverse, residual, counts[j])
-                evidence = edge_evidence(fit, spread, i, d, limits, setting[4], enough)
-            result[j, k] = evidence + math.log(W_EDGE / n_edges) - SAFETY
+                limits = (setting[0], setting[1])
+                evidence = edge_evidence(fit, spread, i, d, limits, setting[4], noise, enough)
+            result[j, k] = evidence + own_weight - SAFETY
     return result
 
 
@@ -282,15 +234,18 @@ def family_tables(
             costs[j, mask] = swapped + _least_negative_likelihood(fitted, n, setting)
             if not residual > 0.0:
                 continue
-            limits = _limits_by_noise_term(gram, j, regressors, n, residual, prior, setting, p)
+            own_weight = math.log(W_ROW / (p * max(n_parents, 1)))
+            noise = log_marginal(gram, j, regressors, n, prior, p)
+            noise += math.log(W_NOISE / p) - own_weight
+            limits = (setting[0], setting[1])
             fit = (block, inverse, residual, n)
             for m in range(len(regressors)):
                 k = regressors[m]
                 if k < p and not (own >> k) & 1:
                     d = effects[0] - abs(b[m])
                     spread = edge_spread(regressors, m, p, effects[0], setting[3])
-                    found = edge_evidence(fit, spread, m, d, limits, setting[4], enough)
-                    found += math.log(W_ROW / (p * n_parents)) - SAFETY
+                    found = edge_evidence(fit, spread, m, d, limits, setting[4], noise, enough)
+                    found += own_weight - SAFETY
                     evidence[j, mask] = max(evidence[j, mask], found)
     return costs, evidence
 
@@ -403,19 +358,22 @@ def interval_reach(
     block, inverse, residual, b = _least_squares(grams[j], j, regressors)
     if not residual > 0.0:
         return weights[j, k], math.inf
-    limits = _limits_by_noise_term(grams[j], j, regressors, counts[j], residual, prior, setting, p)
+    own_weight = math.log(W_EDGE / np.count_nonzero(weights))
+    noise = log_marginal(grams[j], j, regressors, counts[j], prior, p)
+    noise += math.log(W_NOISE / p) - own_weight
+    limits = (setting[0], setting[1])
     i = 0
     while regressors[i] != k:
         i += 1
     spread = edge_spread(regressors, i, p, setting[2], setting[3])
     fit = (block, inverse, residual, counts[j])
-    needed = level + SAFETY - math.log(W_EDGE / np.count_nonzero(weights))
+    needed = level + SAFETY - own_weight
     near, far = 0.0, 1e6
-    if edge_evidence(fit, spread, i, far, limits, setting[4], -math.inf) < needed:
+    if edge_evidence(fit, spread, i, far, limits, setting[4], noise, -math.inf) < needed:
         return b[i], math.inf
     while far - near > 1e-6 * far:
         middle = 0.5 * (near + far)
-        if edge_evidence(fit, spread, i, middle, limits, setting[4], -math.inf) < needed:
+        if edge_evidence(fit, spread, i, middle, limits, setting[4], noise, -math.inf) < needed:
             near = middle
         else:
             far = middle

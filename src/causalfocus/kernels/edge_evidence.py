@@ -15,11 +15,15 @@ the unconstrained fit b^, delta = b^ - b and a = a0 + n/2, its logarithm is
 
 Lower bound over all alternatives with |delta_k| >= d. Since log(1 + x) <= x, the terms in delta are
 at least delta'Q delta/2 with Q = G/v - (w G^-1 + (w/v) D)^-1, w = (a0 v + R/2)/a. If Q is positive
-definite the minimum over the other coefficients is d^2 / (2 (Q^-1)_kk); if not, the bound is minus
+definite the minimum over the other coefficients is d^2 / (2 (Q^-1)_kk); if not, this bound is minus
 infinity. What remains is a function of v alone. On a piece [v1, v2] of its range, G/v is at least
 G/v2, w is at least w(v1), w/v at least its value at v2, D/v at most that at v1, and the terms
 without delta fall up to v = R/n and rise after it. Together these bound the piece from below; the
 least piece bounds the range.
+
+Far from R/n another term of the same mixture takes over: a marginal likelihood m of the row, whose
+evidence against (b, v) is at least log m + n/2 log(2 pi v) + R/2v for all b, and rises with the
+distance of v from R/n. A piece counts with the larger of the two, each with its weight.
 """
 
 import math
@@ -33,6 +37,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 PIECES = np.array([0.0, 0.005, 0.01, 0.02, 0.03, 0.045, 0.065, 0.09, 0.12, 0.16, 0.22, 0.3, 0.45])
+COARSE_PIECES = np.array([0.0, 0.02, 0.06, 0.16, 0.45])
 """Logarithmic distances from R/n at which the range of v is cut."""
 
 
@@ -100,6 +105,8 @@ def _piece(
     gram, inverse, residual, n = fit
     v1, v2 = ends
     s = gram.shape[0]
+    if not (v1 > 0.0 and v2 < math.inf):
+        return -math.inf
     a = a0 + 0.5 * n
     w1 = (a0 * v1 + 0.5 * residual) / a
     ratio = (a0 + 0.5 * residual / v2) / a
@@ -134,34 +141,44 @@ def edge_evidence(
     d: float,
     limits: tuple[float, float],
     a0: float,
+    noise: float,
     enough: float,
 ) -> float:
     """Lower bound of the evidence against every (b, v) with |b_k - b^_k| >= d and v in the limits.
 
-    Pieces are refined only if the value at v = R/n, which no bound can exceed by much, is above
-    `enough`; below it one coarse bound per side serves.
+    Parameters
+    ----------
+    fit : G, G^-1, R, n
+    spread : (2, s), rows `fixed` and `relative` of the diagonal of D
+    noise : log m plus the logarithm of its weight over this term's weight
+    enough : fine pieces are used only if the value at v = R/n, which bounds the result, is above it
     """
     _, _, residual, n = fit
     centre = residual / n
     low, high = limits
-    if not (d > 0.0 and centre > 0.0 and low <= high):
-        return -math.inf if low <= high else math.inf
+    if not (d > 0.0 and centre > 0.0):
+        return -math.inf
     at = min(max(centre, low), high)
-    least = _piece(fit, spread, k, d, (at, at), a0)
-    if least < enough:
-        return min(
-            _piece(fit, spread, k, d, (low, at), a0), _piece(fit, spread, k, d, (at, high), a0)
-        )
+    least = max(_piece(fit, spread, k, d, (at, at), a0), _noise_evidence(at, residual, n, noise))
+    cuts = PIECES if least >= enough else COARSE_PIECES
     for side in (-1.0, 1.0):
-        for i in range(len(PIECES)):
-            inner_end = centre * math.exp(side * PIECES[i])
-            outer_end = (
-                centre * math.exp(side * PIECES[i + 1])
-                if i + 1 < len(PIECES)
-                else (low if side < 0.0 else high)
-            )
+        for i in range(len(cuts)):
+            inner_end = centre * math.exp(side * cuts[i])
+            outer_end = low if side < 0.0 else high
+            if i + 1 < len(cuts):
+                outer_end = centre * math.exp(side * cuts[i + 1])
             v1 = max(min(inner_end, outer_end), low)
             v2 = min(max(inner_end, outer_end), high)
             if v1 < v2:
-                least = min(least, _piece(fit, spread, k, d, (v1, v2), a0))
+                nearest = min(max(centre, v1), v2)
+                value = _noise_evidence(nearest, residual, n, noise)
+                if value < least:
+                    value = max(value, _piece(fit, spread, k, d, (v1, v2), a0))
+                least = min(least, value)
     return least
+
+
+@kernel
+def _noise_evidence(v: float, residual: float, n: float, noise: float) -> float:
+    """Evidence of the marginal likelihood against v, for all b."""
+    return noise + 0.5 * n * math.log(2.0 * math.pi * v) + 0.5 * residual / v

@@ -72,10 +72,10 @@ class EvidenceRule:
         return largest**2 / (3.0 * middle), a0, a0 * middle
 
     @cached_property
-    def _setting(self) -> tuple[float, float, float, float, float, float]:
+    def _setting(self) -> tuple[float, float, float, float, float]:
         low, high = self.space.variance_limits
         wide = self.epsilon if self.epsilon is not None else 0.5 * self.space.min_effect
-        return low, high, wide, NARROW * wide, STIFFNESS, self.cap
+        return low, high, wide, NARROW * wide, STIFFNESS
 
     def decide(
         self, moments: Moments, estimate: LinearSEM, *, judge_graph: bool = True
