@@ -113,6 +113,16 @@ def test_benchmark_writes_what_it_prints(tmp_path: Path) -> None:
     assert [row["p"] for row in figures["times"]] == [5, 6, 7]
 
 
+def test_benchmark_counts_the_rounds_to_a_certificate() -> None:
+    done = causalfocus("benchmark", "--systems", "2", "--nodes", "2", "--json")
+    assert done.returncode == 0, done.stderr
+    (row,) = json.loads(done.stdout)["certificates"]
+    assert row["n_systems"] == row["n_stopped"] == 2 and row["n_wrong"] == 0
+    by_delta = row["mean_rounds_by_delta"]
+    assert by_delta == sorted(by_delta) and row["median_ratio"] > 1
+    assert row["median_uniform_over_focus"] > 0
+
+
 def test_benchmark_without_the_referee_says_so(tmp_path: Path) -> None:
     done = causalfocus("benchmark", "--quick", "--json", cwd=tmp_path)
     assert done.returncode == 0

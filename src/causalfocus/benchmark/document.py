@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from causalfocus.benchmark.certificates import DELTAS, CertificateSummary
 from causalfocus.benchmark.literal import Ratio
 from causalfocus.benchmark.memory import PeakMemory
 from causalfocus.benchmark.oracles import OracleTimes, growth_per_node
@@ -21,6 +22,7 @@ class Figures:
     ratios: list[Ratio] = field(default_factory=list)
     times: list[OracleTimes] = field(default_factory=list)
     memory: list[PeakMemory] = field(default_factory=list)
+    certificates: list[CertificateSummary] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -28,6 +30,7 @@ class Figures:
             "ratios": [asdict(row) for row in self.ratios],
             "times": [asdict(row) for row in self.times],
             "memory": [asdict(row) | {"table": row.table} for row in self.memory],
+            "certificates": [asdict(row) for row in self.certificates],
         }
 
     def to_markdown(self) -> str:
@@ -38,6 +41,8 @@ class Figures:
             parts.append(_time_table(self.times))
         if self.memory:
             parts.append(_memory_table(self.memory))
+        if self.certificates:
+            parts.append(_certificate_table(self.certificates))
         return "\n\n".join(parts) + "\n"
 
 
@@ -112,6 +117,25 @@ over the sweeps alone.
     mle, alternative = growth
     tail = f"Growth per added node, p = 8 to 14: MLE {mle:.2f}, alternative {alternative:.2f}."
     return f"{head}{body}\n\n{tail}"
+
+
+def _certificate_table(rows: list[CertificateSummary]) -> str:
+    head = f"""### Rounds to a certificate
+
+FOCUS and uniform sampling under the evidence rule on random systems with the paper's settings
+(density 0.3, epsilon 0.07, no intercepts). `ratio`: rounds times C_epsilon over log(1/delta) at
+delta = 0.05. `wrong`: certified answers that are not right, over both designs and the deltas
+{", ".join(f"{delta:g}" for delta in DELTAS)}. `slope`: of the mean rounds over log(1/delta).
+
+| p | systems | stopped | wrong | median rounds | ratio | uniform / FOCUS | slope | mean 1/C |
+|---|---|---|---|---|---|---|---|---|
+"""
+    return head + "\n".join(
+        f"| {r.p} | {r.n_systems} | {r.n_stopped} | {r.n_wrong} | {r.median_rounds:,.0f} | "
+        f"{r.median_ratio:.2f} | {r.median_uniform_over_focus:.2f} | {r.slope:,.0f} | "
+        f"{r.mean_inverse_complexity:,.0f} |"
+        for r in rows
+    )
 
 
 def _memory_table(rows: list[PeakMemory]) -> str:

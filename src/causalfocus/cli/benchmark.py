@@ -1,6 +1,7 @@
 """`causalfocus benchmark`: speed and memory of the engine, side by side with the literal paper."""
 
 import json
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, TypeVar
@@ -21,15 +22,25 @@ def benchmark(
     referee: Annotated[
         Path, typer.Option(help="Folder of the tests, which hold the literal enumeration.")
     ] = Path("tests"),
+    systems: Annotated[
+        int, typer.Option(min=0, help="Only rounds to a certificate, on so many systems.")
+    ] = 0,
+    nodes: Annotated[int, typer.Option(help="Nodes of these systems.")] = 6,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Measure the exact oracles: ratios to the literal enumeration, time per call, memory."""
+    """Measure the exact oracles, or with --systems the rounds that a certificate takes."""
+    from causalfocus.benchmark.certificates import certified_runs, summary
     from causalfocus.benchmark.literal import find_referee, ratios
     from causalfocus.benchmark.memory import peak_memory
     from causalfocus.benchmark.oracles import oracle_times
 
     progress = Console(stderr=True)
     figures = Figures()
+    if systems:
+        runs = certified_runs(nodes, range(systems), os.cpu_count() or 1)
+        figures.certificates = [summary(nodes, _watched(progress, "systems", runs, systems))]
+        _deliver(figures, progress, out, as_json)
+        return
     literal = find_referee(referee)
     if literal is None:
         progress.print(
@@ -44,6 +55,11 @@ def benchmark(
     sizes = range(17, 18 if quick else 21)
     figures.memory = _watched(progress, "memory", peak_memory(sizes), len(sizes))
 
+    _deliver(figures, progress, out, as_json)
+
+
+def _deliver(figures: Figures, progress: Console, out: Path | None, as_json: bool) -> None:
+    """Write the files, if asked to, and print."""
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
         (out / "benchmark.json").write_text(json.dumps(figures.to_dict(), indent=1) + "\n")

@@ -1,0 +1,119 @@
+"""How many rounds a certificate takes: FOCUS and uniform sampling on the paper's systems."""
+
+import math
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+from typing import Final
+
+import numpy as np
+
+from causalfocus.actions import ActionSet
+from causalfocus.benchmark.complexity import information_complexity
+from causalfocus.focus import Design, Focus
+from causalfocus.sem import LinearSEM
+from causalfocus.space import PAPER_CLASS
+from causalfocus.stopping import EvidenceDecision
+from causalfocus.systems import random_sem
+
+DELTAS: Final = (0.1, 0.05, 0.02, 0.01, 0.005)
+EPSILON: Final = 0.07
+DENSITY: Final = 0.3
+MOST_ROUNDS: Final = 100_000
+
+
+@dataclass(frozen=True)
+class CertifiedRun:
+    """One system: rounds to the certificate for every delta, and whether any answer was wrong."""
+
+    seed: int
+    complexity: float
+    focus: tuple[int, ...]
+    uniform: tuple[int, ...]
+    n_wrong: int
+
+
+@dataclass(frozen=True)
+class CertificateSummary:
+    """Over many systems, at delta = 0.05 unless said otherwise."""
+
+    p: int
+    n_systems: int
+    n_stopped: int
+    n_wrong: int
+    median_rounds: float
+    median_ratio: float
+    median_uniform_over_focus: float
+    mean_rounds_by_delta: tuple[float, ...]
+    slope: float
+    mean_inverse_complexity: float
+
+
+def certified_runs(p: int, seeds: range, workers: int) -> Iterator[CertifiedRun]:
+    """One row per system as it is finished; stopping times of all deltas come from one run."""
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        yield from pool.map(_both_designs, [(p, seed) for seed in seeds])
+
+
+def summary(p: int, runs: Sequence[CertifiedRun]) -> CertificateSummary:
+    """Medians, and the line of mean rounds over log(1/delta)."""
+    at = DELTAS.index(0.05)
+    scale = math.log(1 / DELTAS[at])
+    focus = np.array([run.focus for run in runs], dtype=float)
+    uniform = np.array([run.uniform for run in runs], dtype=float)
+    complexity = np.array([run.complexity for run in runs])
+    levels = np.log(1 / np.array(DELTAS))
+    slope = float(np.polyfit(levels, focus.mean(axis=0), 1)[0])
+    return CertificateSummary(
+        p,
+        len(runs),
+        int((focus[:, -1] < MOST_ROUNDS).sum()),
+        sum(run.n_wrong for run in runs),
+        float(np.median(focus[:, at])),
+        float(np.median(focus[:, at] * complexity / scale)),
+        float(np.median(uniform[:, at] / focus[:, at])),
+        tuple(focus.mean(axis=0).tolist()),
+        slope,
+        float((1 / complexity).mean()),
+    )
+
+
+def _both_designs(task: tuple[int, int]) -> CertifiedRun:
+    p, seed = task
+    truth = random_sem(p, density=DENSITY, seed=np.random.SeedSequence([p, seed, 7]))
+    actions = ActionSet(dict.fromkeys(truth.names, (-2.0, 2.0)))
+    focus, wrong = _stopping_times(truth, actions, "focus", seed)
+    uniform, also_wrong = _stopping_times(truth, actions, "uniform", seed)
+    complexity = information_complexity(truth, actions, PAPER_CLASS, EPSILON)
+    return CertifiedRun(seed, complexity, focus, uniform, wrong + also_wrong)
+
+
+def _stopping_times(
+    truth: LinearSEM, actions: ActionSet, design: Design, seed: int
+) -> tuple[tuple[int, ...], int]:
+    """Rounds at which each delta is reached, and how many of these answers are wrong."""
+    learner = Focus(actions, PAPER_CLASS, epsilon=EPSILON, delta=DELTAS[-1], design=design)
+    rng = np.random.default_rng([seed, 3])
+    times: list[int] = []
+    wrong, next_check = 0, 0
+    while len(times) < len(DELTAS) and learner.rounds < MOST_ROUNDS:
+        action = learner.ask()
+        learner.tell(action, truth.sample(action, 1, rng)[0])
+        decision = learner.decision
+        if not isinstance(decision, EvidenceDecision) or learner.rounds < next_check:
+            continue
+        threshold = math.log(1 / DELTAS[len(times)])
+        rule, rows, model = decision.rule, decision.rows, decision.estimate
+        edges = float(rule.edge_evidence(rows, model, threshold).min())
+        if edges < threshold:
+            continue
+        reached = min(edges, rule.graph_evidence(rows, model, min(edges, rule.cap)))
+        next_check = learner.rounds + max(1, learner.rounds // 100)
+        off = float(np.abs(model.weights - truth.weights).max())
+        while len(times) < len(DELTAS) and reached >= math.log(1 / DELTAS[len(times)]):
+            times.append(learner.rounds)
+            wrong += model.shd(truth) > 0 or off >= EPSILON
+        if learner.has_stopped and len(times) < len(DELTAS) and not learner.continued_at:
+            learner.continue_after_stop()
+    return tuple(times + [MOST_ROUNDS] * (len(DELTAS) - len(times))), wrong
