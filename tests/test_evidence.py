@@ -369,3 +369,17 @@ def test_wrong_stops_are_rare(p: int) -> None:
                     wrong += estimate.shd(truth) > 0 or off >= 0.07
                     break
     assert stats.beta.ppf(0.95, wrong + 1, runs - wrong) < 0.2
+
+
+def test_where_digits_run_out_there_is_no_evidence() -> None:
+    """Interventions a million times stronger than the noise: no certificate rather than a doubtful
+    one.
+    """
+    truth = cf.LinearSEM([[0, 0], [0.5, 0]], 1.0)
+    moments = cf.Moments(truth.names)
+    rng = np.random.default_rng(0)
+    for action in cf.ActionSet(dict.fromkeys(truth.names, (-1e7, 1e7))):
+        moments.add_many([action] * 50, truth.sample(action, 50, rng))
+    estimate = cf.joint_mle(moments, cf.PAPER_CLASS)
+    assert estimate.shd(truth) == 0
+    assert cf.evidence(moments, estimate, cf.PAPER_CLASS, epsilon=0.07) == -math.inf

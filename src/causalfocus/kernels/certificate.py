@@ -32,10 +32,12 @@ from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.edge_evidence import edge_evidence, invert
 from causalfocus.kernels.orders import best_other_order, local_masks
 from causalfocus.kernels.row_fit import (
+    CAREFUL,
     GAP_HIGH,
     GAP_LOW,
     HIGH,
     LOW,
+    PRECISE,
     fit_row,
     two_intervals,
     workspace,
@@ -49,7 +51,7 @@ W_EDGE, W_ROW, W_NOISE, W_SWAP = 0.6, 0.25, 0.05, 0.1
 CONSTANT_SPREAD = 1e-3
 """Variance of the mixed intercept, in units of the alternative's noise variance."""
 
-SAFETY = 1e-6
+SAFETY = 1e-4
 """Nats taken off every evidence: far above the rounding of what is computed here."""
 
 Prior = tuple[float, float, float]
@@ -58,6 +60,16 @@ Prior = tuple[float, float, float]
 Setting = tuple[float, float, float, float, float]
 """Lowest and highest noise variance of the class; standard deviations by which EDGE mixes the
 coefficient in question and the others; and stiffness a0 of the noise around the alternative's."""
+
+
+@kernel
+def parents_of(weights: Floats, j: int) -> int:
+    """The parents of a node as a set of nodes."""
+    parents = 0
+    for k in range(weights.shape[0]):
+        if weights[j, k] != 0.0:
+            parents |= 1 << k
+    return parents
 
 
 @kernel
@@ -79,7 +91,10 @@ def regressors_of(parents: int, p: int, q: int) -> Ints:
 def _least_squares(
     gram: Floats, target: int, regressors: Ints
 ) -> tuple[Floats, Floats, float, Floats]:
-    """G, G^-1, R and b^ of a row; R is nan if G is singular to rounding."""
+    """G, G^-1, R and b^ of a row; R is nan, and the row gives no evidence, where 53 bits are not
+    enough: a variance inflation above CAREFUL, or R below PRECISE of the node's sum of squares.
+    Within these the rounding of what follows is far below SAFETY.
+    """
     s = len(regressors)
     block, inverse, b = np.empty((s, s)), np.zeros((s, s)), np.zeros(s)
     for i in range(s):
@@ -88,11 +103,15 @@ def _least_squares(
     residual = gram[target, target]
     if math.isnan(invert(block, inverse)):
         return block, inverse, math.nan, b
+    inflation = 1.0
     for i in range(s):
         for k in range(s):
             b[i] += inverse[i, k] * gram[regressors[k], target]
         residual -= b[i] * gram[regressors[i], target]
-    return block, inverse, max(residual - 1e-12 * gram[target, target], 0.0), b
+        inflation = max(inflation, inverse[i, i] * block[i, i])
+    if not (inflation < CAREFUL and residual > PRECISE * gram[target, target]):
+        residual = math.nan
+    return block, inverse, residual, b
 
 
 @kernel
@@ -145,10 +164,7 @@ def same_graph_evidence(
     result = np.full((p, p), math.inf)
     n_edges = np.count_nonzero(weights)
     for j in range(p):
-        parents = 0
-        for k in range(p):
-            if weights[j, k] != 0.0:
-                parents |= 1 << k
+        parents = parents_of(weights, j)
         if parents == 0:
             continue
         regressors = regressors_of(parents, p, q)
@@ -156,6 +172,7 @@ def same_graph_evidence(
         own_weight = math.log(W_EDGE / n_edges)
         noise = log_marginal(grams[j], j, regressors, counts[j], prior, p)
         noise += math.log(W_NOISE / p) - own_weight
+        fit = (block, inverse, residual, counts[j])
         for i in range(len(regressors)):
             k = regressors[i]
             if k == p:
@@ -164,7 +181,6 @@ def same_graph_evidence(
             if residual > 0.0:
                 d = epsilon - abs(b[i] - weights[j, k])
                 spread = edge_spread(regressors, i, p, setting[2], setting[3])
-                fit = (block, inverse, residual, counts[j])
                 limits = (setting[0], setting[1])
                 evidence = edge_evidence(fit, spread, i, d, limits, setting[4], noise, enough)
             result[j, k] = evidence + own_weight - SAFETY
@@ -205,13 +221,10 @@ def family_tables(
     work, best = workspace(q), np.empty(q)
     for j in range(p):
         n, gram = counts[j], grams[j]
-        own = 0
-        n_own = 0
-        for k in range(p):
-            if weights[j, k] != 0.0:
-                own |= 1 << k
-                n_own += 1
-        swapped = log_marginal(gram, j, regressors_of(own, p, q), n, prior, p)
+        own = parents_of(weights, j)
+        own_regressors = regressors_of(own, p, q)
+        n_own = len(own_regressors) - (q - p)
+        swapped = log_marginal(gram, j, own_regressors, n, prior, p)
         swapped -= math.log(p - 1.0) + math.log(p * _choose(p - 1, n_own))
         for mask in range(1 << (p - 1)):
             low = mask & ((1 << j) - 1)
@@ -316,9 +329,7 @@ def different_graph_evidence(
     p = weights.shape[0]
     reference = np.zeros(p, dtype=np.int64)
     for j in range(p):
-        for k in range(p):
-            if weights[j, k] != 0.0:
-                reference[j] |= 1 << k
+        reference[j] = parents_of(weights, j)
     if _rejects_all(costs, evidence, reference, highest):
         return highest
     low, high = -64.0, highest
@@ -350,11 +361,7 @@ def interval_reach(
     grams, _, counts = moments
     p, q = len(counts), grams.shape[1]
     j, k = edge
-    parents = 0
-    for m in range(p):
-        if weights[j, m] != 0.0:
-            parents |= 1 << m
-    regressors = regressors_of(parents, p, q)
+    regressors = regressors_of(parents_of(weights, j), p, q)
     block, inverse, residual, b = _least_squares(grams[j], j, regressors)
     if not residual > 0.0:
         return weights[j, k], math.inf
