@@ -111,7 +111,7 @@ class Focus:
         self._next_graph_check = 0
         self._estimate = joint_mle(self._moments, space)
         self._decision = self._decide()
-        self._certificate: Result | None = None
+        self._certificate = self._result(certified=True) if self._decision.stop else None
 
     def _rule_of(self, stopping: Stopping) -> EvidenceRule | PaperRule:
         if stopping == "evidence":
