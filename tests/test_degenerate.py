@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import lsq_linear
 
 import causalfocus as cf
-from causalfocus.kernels import row_fit
+from causalfocus.kernels import row_fit, tableau
 from instances import bounds_of, close, data_of, draw_member, endpoint_actions, parents_of
 from literal import finite_joint_mle, negative_log_likelihood
 
@@ -261,7 +261,7 @@ def test_ladders_where_every_pivot_looks_harmless(c: float) -> None:
             np.arange(s),
             row_fit.two_intervals(s, 0.15, 1.5),
             math.inf,
-            row_fit.workspace(s),
+            tableau.workspace(s),
             b,
         )
         left = x[:, s] - x[:, :s] @ b

@@ -9,7 +9,8 @@ import pytest
 import causalfocus as cf
 from causalfocus.kernels import oracles, orders
 from causalfocus.kernels.families import best_family, residual_table
-from causalfocus.kernels.row_fit import fit_row, two_intervals, workspace
+from causalfocus.kernels.row_fit import fit_row, two_intervals
+from causalfocus.kernels.tableau import workspace
 from literal import enumerate_dags
 
 

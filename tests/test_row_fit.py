@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import causalfocus as cf
-from causalfocus.kernels import oracles, row_fit
+from causalfocus.kernels import oracles, row_fit, tableau
 from literal import Bounds, Rows
 from literal.local_fit import Separation, local_fit
 from literal.scores import likelihood_score
@@ -31,7 +31,7 @@ def design(kind: str, s: int, rng: np.random.Generator) -> np.ndarray:
     return x
 
 
-def row_of(x: np.ndarray) -> row_fit.Row:
+def row_of(x: np.ndarray) -> tableau.Row:
     """Moments of the last column on the others, with their low parts."""
     p = x.shape[1]
     moments = cf.Moments([f"x{i}" for i in range(p)])
@@ -40,10 +40,10 @@ def row_of(x: np.ndarray) -> row_fit.Row:
     return rows.grams[-1], rows.lows[-1], p - 1
 
 
-def fast(row: row_fit.Row, allowed: np.ndarray) -> tuple[float, np.ndarray]:
+def fast(row: tableau.Row, allowed: np.ndarray) -> tuple[float, np.ndarray]:
     s = row[2]
     best = np.empty(s)
-    value = row_fit.fit_row(row, np.arange(s), allowed, math.inf, row_fit.workspace(s), best)
+    value = row_fit.fit_row(row, np.arange(s), allowed, math.inf, tableau.workspace(s), best)
     return value, best
 
 
@@ -108,7 +108,7 @@ def test_the_cutoff_is_strict() -> None:
     row = row_of(design("regular", 3, np.random.default_rng(0)))
     allowed = row_fit.two_intervals(3, 0.5, 0.8)
     value, _ = fast(row, allowed)
-    best, work, members = np.empty(3), row_fit.workspace(3), np.arange(3)
+    best, work, members = np.empty(3), tableau.workspace(3), np.arange(3)
     below = row_fit.fit_row(row, members, allowed, value * (1 - 1e-9), work, best)
     above = row_fit.fit_row(row, members, allowed, value * (1 + 1e-9), work, best)
     assert below == math.inf

@@ -48,11 +48,11 @@ def run(
     """
     if max_rounds is not None and max_rounds < 0:
         raise InvalidInputError(f"max_rounds must be 0 or more, got {max_rounds}.")
-    n = 0
+    start, n = len(learner.log), 0
     while not learner.decision.stop and (max_rounds is None or n < max_rounds):
         action = learner.ask()
         learner.tell(action, system(action))
         n += 1
         if on_round is not None:
-            on_round(Round(len(learner.log), action, learner))
+            on_round(Round(start + n, action, learner))
     return learner.decision.stop

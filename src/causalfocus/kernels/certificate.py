@@ -31,17 +31,8 @@ from numpy.typing import NDArray
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.edge_evidence import edge_evidence, invert
 from causalfocus.kernels.orders import best_other_order, local_masks
-from causalfocus.kernels.row_fit import (
-    CAREFUL,
-    GAP_HIGH,
-    GAP_LOW,
-    HIGH,
-    LOW,
-    PRECISE,
-    fit_row,
-    two_intervals,
-    workspace,
-)
+from causalfocus.kernels.row_fit import GAP_HIGH, GAP_LOW, HIGH, LOW, fit_row, two_intervals
+from causalfocus.kernels.tableau import CAREFUL, PRECISE, workspace
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -29,14 +29,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.row_fit import (
-    CAREFUL,
-    PRECISE,
-    Row,
-    fit_row,
-    two_intervals,
-    workspace,
-)
+from causalfocus.kernels.row_fit import fit_row, two_intervals
+from causalfocus.kernels.tableau import CAREFUL, PRECISE, Row, workspace
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

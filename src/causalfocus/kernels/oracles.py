@@ -19,17 +19,9 @@ from causalfocus.kernels.orders import (
     local_masks,
     tolerance,
 )
-from causalfocus.kernels.row_fit import (
-    GAP_HIGH,
-    GAP_LOW,
-    HIGH,
-    LOW,
-    Row,
-    fit_row,
-    two_intervals,
-    workspace,
-)
+from causalfocus.kernels.row_fit import GAP_HIGH, GAP_LOW, HIGH, LOW, fit_row, two_intervals
 from causalfocus.kernels.scores import noise_variance, row_divergence, row_score
+from causalfocus.kernels.tableau import Row, workspace
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
