@@ -98,6 +98,8 @@ def _stopping_times(
     times: list[int] = []
     wrong, next_check = 0, 0
     while len(times) < len(DELTAS) and learner.rounds < MOST_ROUNDS:
+        if learner.has_stopped and not learner.continued_at:
+            learner.continue_after_stop()  # it may check on other rounds than this loop does
         action = learner.ask()
         learner.tell(action, truth.sample(action, 1, rng)[0])
         decision = learner.decision
@@ -114,6 +116,4 @@ def _stopping_times(
         while len(times) < len(DELTAS) and reached >= math.log(1 / DELTAS[len(times)]):
             times.append(learner.rounds)
             wrong += model.shd(truth) > 0 or off >= EPSILON
-        if learner.has_stopped and len(times) < len(DELTAS) and not learner.continued_at:
-            learner.continue_after_stop()
     return tuple(times + [MOST_ROUNDS] * (len(DELTAS) - len(times))), wrong
