@@ -13,7 +13,7 @@ from causalfocus.cli.simulate import NOT_STOPPED
 from causalfocus.focus import Focus
 from causalfocus.report.live import LiveView
 from causalfocus.report.pictures import journey, save
-from causalfocus.report.tables import equation_table, interval_table
+from causalfocus.report.tables import edge_table, equation_table, interval_table
 from causalfocus.running import Round, run
 from causalfocus.sem import LinearSEM
 from causalfocus.space import PAPER_CLASS
@@ -92,6 +92,7 @@ def _show(console: Console, learner: Focus, truth: LinearSEM, trace: Trace, out:
         f"node to -2 or 2, and stops when with probability {1 - DELTA:g} the graph is right and "
         f"every weight within {EPSILON}.\n"
     )
+    console.print(edge_table(truth, result.model))
     console.print(equation_table(truth, result.model))
     console.print(interval_table(result.intervals, DELTA))
     console.print(

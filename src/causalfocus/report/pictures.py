@@ -84,10 +84,12 @@ def comparison(truth: LinearSEM, estimate: LinearSEM) -> Figure:
 
 
 def journey(truth: LinearSEM, result: Result, trace: Sequence[tuple[int, float]]) -> Figure:
-    """A finished run: the graph found, the evidence over the rounds, and where the rounds went."""
-    figure = _new_figure(14, 4.6)
-    graph, evidence, allocation = figure.subplots(1, 3, width_ratios=[1.2, 1, 1])
-    draw_graph(graph, result.model, truth=truth, layout=layered(truth), title="The graph found")
+    """A finished run: the graph found beside the true one, the evidence, where the rounds went."""
+    figure = _new_figure(11, 8)
+    (left, right), (evidence, allocation) = figure.subplots(2, 2)
+    layout = layered(truth)
+    draw_graph(left, truth, layout=layout, title="True system")
+    draw_graph(right, result.model, truth=truth, layout=layout, title="Found")
 
     rounds, values = zip(*trace, strict=True)
     evidence.plot(rounds, np.maximum(values, -result.threshold), color=POSITIVE, linewidth=1.8)
