@@ -92,7 +92,7 @@ def journey(truth: LinearSEM, result: Result, trace: Sequence[tuple[int, float]]
     draw_graph(right, result.model, truth=truth, layout=layout, title="Found")
 
     rounds, values = zip(*trace, strict=True)
-    evidence.plot(rounds, np.maximum(values, -result.threshold), color=POSITIVE, linewidth=1.8)
+    evidence.plot(rounds, np.maximum(values, -5 * result.threshold), color=POSITIVE, linewidth=1.8)
     evidence.axhline(result.threshold, color=NEGATIVE, linestyle="--", linewidth=1.2)
     evidence.annotate(
         f"stop at log(1/{result.delta:g})",
