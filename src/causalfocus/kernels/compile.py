@@ -60,7 +60,7 @@ class _Announcement(event.Listener):
         if sys.stderr is not None and sys.stderr.isatty():
             sys.stderr.write(
                 "causalfocus: compiling the numerical kernels for this machine. "
-                "This happens once and takes about a minute.\n"
+                "This happens once and takes a minute or two.\n"
             )
             sys.stderr.flush()
 
