@@ -30,22 +30,23 @@ def allocations(kind: str, rounds: int, rng: np.random.Generator) -> np.ndarray:
 KINDS = ["one action", "in turn", "long blocks", "last minute", "uniform", "random"]
 
 
+@pytest.mark.parametrize("share", [1.0, 0.5])
 @pytest.mark.parametrize("kind", KINDS)
-def test_tracking_keeps_its_bounds_on_the_whole_path(kind: str) -> None:
-    """Lemma cumulative_tracking, for every t >= K and every action."""
+def test_tracking_keeps_its_bounds_on_the_whole_path(kind: str, share: float) -> None:
+    """Lemma cumulative_tracking, for every t >= K and every action; the share scales its roots."""
     rounds = 20_000
     weights = allocations(kind, rounds, np.random.default_rng(0))
     counts, cumulative = np.zeros(K), np.zeros(K)
     for t in range(rounds):
-        counts[tracked_action(counts, cumulative, t)] += 1
+        counts[tracked_action(counts, cumulative, t, share)] += 1
         cumulative += weights[t]
         now = t + 1
         if now >= K:
-            root = math.sqrt(now)
+            root = share * math.sqrt(now)
             assert np.all(counts >= cumulative - (K - 1) * (root + 2) - 1e-9)
             assert np.all(counts <= np.maximum(1 + cumulative, root + 1) + 1e-9)
         if now >= K * K:
-            assert counts.min() >= 0.5 * math.sqrt(now)
+            assert counts.min() >= 0.5 * share * math.sqrt(now)
     assert counts.sum() == rounds
 
 

@@ -13,27 +13,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalfocus.actions import Action, ActionSet, actions_as_arrays
-from causalfocus.allocation import AdaHedge, tracked_action
+from causalfocus.allocation import AdaHedge, forced_action, tracked_action
 from causalfocus.errors import AlreadyStoppedError, InvalidInputError
-from causalfocus.kernels import response
+from causalfocus.kernels import population, response
 from causalfocus.learner import Sample, Told
 from causalfocus.moments import Moments
-from causalfocus.oracles import best_alternative, joint_mle
+from causalfocus.oracles import best_alternative, graph_mle, joint_mle
 from causalfocus.sem import LinearSEM
 from causalfocus.space import ModelClass
 from causalfocus.stopping import Decision, EvidenceRule, Interval, PaperRule
 from causalfocus.stopping.paper import PaperConstants
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
-GRAPH_CHECK_SHARE = 100
-"""After the other graphs were judged in vain, a hundredth more rounds pass until they are again."""
+JUDGE_SHARE = 200
+"""After all alternatives were judged in vain, one more round per so many passes until the next."""
 
-GRAPH_HANDICAP = 2.5
-"""The certificate needs about this much more divergence from another graph than from a shifted
-weight, because every other graph must be rejected at once, noise and all. So the design aims at
-the shifted weight only while its divergence is that much smaller. It moves the number of rounds,
-not the guarantee; with the paper's rule it is 1, as in the paper."""
+EXPLORATION = 0.5
+"""Every action gets this share of sqrt(t) rounds; all of it with the paper's rule. With 2p + 1
+actions the paper's share takes a quarter of all rounds at the usual stopping times."""
 
 Stopping = Literal["evidence", "paper"]
 Design = Literal["focus", "uniform"]
@@ -108,7 +107,8 @@ class Focus:
         self._hedge = AdaHedge(len(actions))
         self._log: list[Told] = []
         self._continued: list[int] = []
-        self._next_graph_check = 0
+        self._next_judgement = 0
+        self._rival_gains: Floats | None = None
         self._estimate = joint_mle(self._moments, space)
         self._decision = self._decide()
         self._certificate = self._result(certified=True) if self._decision.stop else None
@@ -186,14 +186,19 @@ class Focus:
             )
         counts, taken = self._counts.copy(), []
         for i in range(n):
-            chosen = (
-                int(np.argmin(counts))
-                if self.design == "uniform"
-                else tracked_action(counts, self._cumulative, self.rounds + i)
-            )
+            chosen = self._next(counts, self.rounds + i)
             counts[chosen] += 1
             taken.append(self.actions[chosen])
         return taken
+
+    def _next(self, counts: Floats, t: int) -> int:
+        """Tracking of the game's allocation; while a rival graph lags, the action against it."""
+        if self.design == "uniform":
+            return int(counts.argmin())
+        if self._rival_gains is None:
+            return tracked_action(counts, self._cumulative, t, self._exploration)
+        forced = forced_action(counts, t, self._exploration)
+        return int(self._rival_gains.argmax()) if forced is None else forced
 
     def continue_after_stop(self) -> None:
         """Allow asking after the stop. The certificate stays as it is, and this is recorded."""
@@ -201,8 +206,7 @@ class Focus:
 
     def tell(self, action: Action, sample: Sample) -> None:
         """Take in one sample, asked for or not: a mapping from name to value, or p numbers."""
-        row = self._moments.as_row(action, sample)
-        self._moments.add(action, row)
+        row = self._moments._take(action, sample)
         row.setflags(write=False)
         self._log.append(Told(action, row))
         if action in self._index:
@@ -219,28 +223,54 @@ class Focus:
             self._hedge.update(self._gains())
 
     def _gains(self) -> Floats:
-        model = self._estimate
         return response.gains(
-            (model.weights, model.noise_variances, model.intercepts, model.order),
+            self._reference,
             (self._targets, self._values, self._hedge.weights),
             (self.space.min_effect, self.space.effect_limit),
             self.space.variance_limits,
             self.epsilon or 0.0,
             self.space.intercept,
-            GRAPH_HANDICAP if isinstance(self._rule, EvidenceRule) else 1.0,
         )
+
+    @property
+    def _exploration(self) -> float:
+        return EXPLORATION if isinstance(self._rule, EvidenceRule) else 1.0
+
+    @property
+    def _reference(self) -> response.Model:
+        model = self._estimate
+        return model.weights, model.noise_variances, model.intercepts, model.order
 
     def _decide(self) -> Decision:
         if isinstance(self._rule, EvidenceRule):
-            due = self.rounds >= self._next_graph_check
+            due = self.rounds >= self._next_judgement
             decision = self._rule.decide(self._moments, self._estimate, judge_graph=due)
-            if due and decision.are_weights_certain and not decision.stop:
-                self._next_graph_check = self.rounds + max(1, self.rounds // GRAPH_CHECK_SHARE)
+            if decision.verdict is not None:
+                self._next_judgement = self.rounds + max(1, self.rounds // JUDGE_SHARE)
+            if due and self.design == "focus":
+                self._aim_at(None if decision.verdict is None else decision.verdict.rival)
             return decision
         found = best_alternative(
             self._estimate, self.counts, self.space, epsilon=self.epsilon or math.nan
         )
         return self._rule.decide(found.value, self._estimate, self.rounds)
+
+    def _aim_at(self, rival: Ints | None) -> None:
+        """Until the next judgement, go for a graph that lags behind the evidence of the weights.
+
+        The game plays against expectations, in which a graph with a superfluous edge is far away;
+        the data at hand may happen to favour one, and then all waits for it. The evidence is valid
+        for any choice of actions, so this moves the number of rounds alone.
+        """
+        self._rival_gains = None
+        if rival is not None:
+            model = graph_mle(self._moments, rival, self.space)
+            self._rival_gains = population.divergences(
+                self._reference,
+                (model.weights, model.noise_variances, model.intercepts),
+                self._targets,
+                self._values,
+            )
 
     @property
     def _stopped_at(self) -> int:

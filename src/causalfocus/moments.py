@@ -34,6 +34,8 @@ one (it then is the assigned one exactly): room for text and unit conversions, n
 class RowMoments:
     """What the row fits read, one entry per node j over the samples in which j was not set.
 
+    Arrays are shared and must not be written to.
+
     Attributes
     ----------
     grams : (p, p, p), G_j, centred if there is an intercept
@@ -73,6 +75,7 @@ class Moments:
         p = len(self.names)
         self._sums = np.zeros((2, p + 1, p + 1, p + 1))
         self._anchors = _Anchors()
+        self._views: dict[bool, RowMoments] = {}
 
     @classmethod
     def expected(cls, model: LinearSEM, weights: Mapping[Action, float]) -> Self:
@@ -104,10 +107,16 @@ class Moments:
 
         The node that was set may be left out of a mapping. On an error nothing is added.
         """
+        self._take(action, sample)
+
+    def _take(self, action: Action, sample: Mapping[str, float] | ArrayLike) -> Floats:
+        """Add one sample and return it as p numbers, as it was taken in."""
         target = target_index(action, self.names)
         row = self.as_row(action, sample)
         self._anchors.see(target, row)
         moment_sums.add_samples(self._sums, np.array([target]), row[None, :])
+        self._views.clear()
+        return row
 
     def add_many(self, actions: Sequence[Action], samples: ArrayLike) -> None:
         """Add samples in bulk, one row and one action each. On an error nothing is added."""
@@ -129,6 +138,7 @@ class Moments:
             if self._anchors.see(int(target), row):
                 break
         moment_sums.add_samples(self._sums, targets, matrix)
+        self._views.clear()
 
     def merge(self, other: "Moments") -> None:
         """Add all that another set of moments over the same nodes holds."""
@@ -138,6 +148,7 @@ class Moments:
                 f"against {', '.join(other.names)}."
             )
         moment_sums.merge(self._sums, other._sums)
+        self._views.clear()
         for target, row in other._anchors.samples:
             self._anchors.see(target, row)
 
@@ -149,7 +160,9 @@ class Moments:
 
     def rows(self, *, intercept: bool) -> RowMoments:
         """The per-node view that the engine reads."""
-        return RowMoments(*moment_sums.row_moments(self._sums, intercept))
+        if intercept not in self._views:
+            self._views[intercept] = RowMoments(*moment_sums.row_moments(self._sums, intercept))
+        return self._views[intercept]
 
     def evidence_rows(self, *, intercept: bool) -> RowMoments:
         """The per-node view of the evidence certificate.

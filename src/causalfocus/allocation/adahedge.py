@@ -10,6 +10,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from causalfocus.kernels.hedge import hedge_step
+
 Floats = NDArray[np.float64]
 
 
@@ -23,7 +25,6 @@ class AdaHedge:
     """
 
     def __init__(self, k: int) -> None:
-        self._log_k = math.log(k) if k > 1 else 0.0
         self._cumulative = np.zeros(k)
         self.gap = 0.0
         self.weights: Floats = np.full(k, 1.0 / k)
@@ -31,22 +32,10 @@ class AdaHedge:
     @property
     def learning_rate(self) -> float:
         """log K / Delta_t; infinity before the first gap."""
-        return self._log_k / self.gap if self.gap > 0.0 else math.inf
+        return math.log(len(self.weights)) / self.gap if self.gap > 0.0 else math.inf
 
     def update(self, gains: Floats) -> None:
         """Take in one round's gains, one per action."""
-        earned = float(self.weights @ gains)
-        self.gap += max(self._mix(gains) - earned, 0.0)
-        self._cumulative += gains
-        ahead = self._cumulative - self._cumulative.max()
-        rate = self.learning_rate
-        raw = (ahead == 0.0).astype(np.float64) if math.isinf(rate) else np.exp(rate * ahead)
-        self.weights = raw / raw.sum()
-
-    def _mix(self, gains: Floats) -> float:
-        """log of the weighted mean of exp(eta * gain), over eta; the leaders' best at infinity."""
-        rate = self.learning_rate
-        highest = float(gains[self.weights > 0.0].max())
-        if math.isinf(rate):
-            return highest
-        return highest + math.log(float(self.weights @ np.exp(rate * (gains - highest)))) / rate
+        weights = self.weights.copy()
+        self.gap = hedge_step(weights, self._cumulative, gains, self.gap)
+        self.weights = weights

@@ -8,7 +8,13 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 
-def tracked_action(counts: Floats, cumulative: Floats, t: int) -> int:
+def forced_action(counts: Floats, t: int, share: float = 1.0) -> int | None:
+    """The least taken action while it has fewer than share * sqrt(t) rounds, or none; else None."""
+    least = int(counts.argmin())
+    return least if counts[least] == 0 or counts[least] < share * math.sqrt(t) else None
+
+
+def tracked_action(counts: Floats, cumulative: Floats, t: int, share: float = 1.0) -> int:
     """Index of the next action.
 
     The least taken action while it has fewer than sqrt(t) rounds, which also plays every action
@@ -20,8 +26,7 @@ def tracked_action(counts: Floats, cumulative: Floats, t: int) -> int:
     counts : (k,) how often each action was taken, N_t
     cumulative : (k,) sums of the allocations so far
     t : rounds so far
+    share : of sqrt(t); 1 in the paper
     """
-    least = int(np.argmin(counts))
-    if counts[least] == 0 or counts[least] < math.sqrt(t):
-        return least
-    return int(np.argmax(cumulative / counts))
+    forced = forced_action(counts, t, share)
+    return int((cumulative / counts).argmax()) if forced is None else forced

@@ -96,22 +96,18 @@ def _stopping_times(
     learner = Focus(actions, PAPER_CLASS, epsilon=EPSILON, delta=DELTAS[-1], design=design)
     rng = np.random.default_rng([seed, 3])
     times: list[int] = []
-    wrong, next_check = 0, 0
+    wrong = 0
     while len(times) < len(DELTAS) and learner.rounds < MOST_ROUNDS:
-        if learner.has_stopped and not learner.continued_at:
-            learner.continue_after_stop()  # it may check on other rounds than this loop does
         action = learner.ask()
         learner.tell(action, truth.sample(action, 1, rng)[0])
         decision = learner.decision
-        if not isinstance(decision, EvidenceDecision) or learner.rounds < next_check:
+        if not isinstance(decision, EvidenceDecision) or decision.verdict is None:
             continue
-        threshold = math.log(1 / DELTAS[len(times)])
-        rule, rows, model = decision.rule, decision.rows, decision.estimate
-        edges = float(rule.edge_evidence(rows, model, threshold).min())
-        if edges < threshold:
-            continue
-        reached = min(edges, rule.graph_evidence(rows, model, min(edges, rule.cap)))
-        next_check = learner.rounds + max(1, learner.rounds // 100)
+        rule, model = decision.rule, decision.estimate
+        reached = min(float(decision.edge_evidence.min()), rule.cap)
+        lowest = math.log(1 / DELTAS[len(times)])
+        if reached >= lowest:
+            reached = rule.graph_evidence(decision.rows, model, (lowest, reached))
         off = float(np.abs(model.weights - truth.weights).max())
         while len(times) < len(DELTAS) and reached >= math.log(1 / DELTAS[len(times)]):
             times.append(learner.rounds)

@@ -32,7 +32,6 @@ def information_complexity(
             space.variance_limits,
             epsilon,
             space.intercept,
-            1.0,
         )
         lower = max(lower, value)
         cuts.append(

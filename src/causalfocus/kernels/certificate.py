@@ -7,8 +7,6 @@ included, is a lower bound on the logarithm of the mixture. The terms and their 
 
 - EDGE, weight W_EDGE shared equally by the edges k -> j of the alternative: the row of j around the
   alternative's own (`edge_evidence`), coefficient k by about epsilon, the others narrowly.
-- ROW, weight W_ROW / (p |S_j|) for every edge k -> j of the alternative, S_j its parents of j: the
-  same with coefficient k by about min_effect.
 - NOISE, weight W_NOISE / p for every j: the marginal likelihood of the row of j on the
   alternative's own parents under a fixed prior. It rejects noise variances far from R/n, whatever
   the coefficients.
@@ -30,14 +28,22 @@ from numpy.typing import NDArray
 
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.edge_evidence import edge_evidence, invert
-from causalfocus.kernels.orders import best_other_order, local_masks
+from causalfocus.kernels.families import best_family
+from causalfocus.kernels.oracles import all_others
+from causalfocus.kernels.orders import (
+    best_order,
+    best_other_order,
+    local_mask,
+    local_masks,
+    tolerance,
+)
 from causalfocus.kernels.row_fit import GAP_HIGH, GAP_LOW, HIGH, LOW, fit_row, two_intervals
 from causalfocus.kernels.tableau import CAREFUL, PRECISE, workspace
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-W_EDGE, W_ROW, W_NOISE, W_SWAP = 0.6, 0.25, 0.05, 0.1
+W_EDGE, W_NOISE, W_SWAP = 0.9, 0.04, 0.06
 
 CONSTANT_SPREAD = 1e-3
 """Variance of the mixed intercept, in units of the alternative's noise variance."""
@@ -148,19 +154,21 @@ def same_graph_evidence(
 ) -> Floats:
     """Evidence that each edge's weight is within epsilon of its estimate: branch A, per edge.
 
-    Returns (p, p): infinity where the estimate has no edge. The least entry is the branch's.
+    Returns (p, p): infinity where the estimate has no edge. The least entry is the branch's. With
+    a finite `enough` it says only whether that is reached, and stops at the first edge below it,
+    whose entry is then minus infinity.
     """
     grams, _, counts = moments
     p, q = len(counts), grams.shape[1]
     result = np.full((p, p), math.inf)
-    n_edges = np.count_nonzero(weights)
+    own_weight = math.log(W_EDGE / max(np.count_nonzero(weights), 1))
+    needed = enough + SAFETY - own_weight
     for j in range(p):
         parents = parents_of(weights, j)
         if parents == 0:
             continue
         regressors = regressors_of(parents, p, q)
         block, inverse, residual, b = _least_squares(grams[j], j, regressors)
-        own_weight = math.log(W_EDGE / n_edges)
         noise = log_marginal(grams[j], j, regressors, counts[j], prior, p)
         noise += math.log(W_NOISE / p) - own_weight
         fit = (block, inverse, residual, counts[j])
@@ -173,8 +181,11 @@ def same_graph_evidence(
                 d = epsilon - abs(b[i] - weights[j, k])
                 spread = edge_spread(regressors, i, p, setting[2], setting[3])
                 limits = (setting[0], setting[1])
-                evidence = edge_evidence(fit, spread, i, d, limits, setting[4], noise, enough)
+                evidence = edge_evidence(fit, spread, i, d, limits, setting[4], noise, needed)
             result[j, k] = evidence + own_weight - SAFETY
+            if result[j, k] < enough:
+                result[j, k] = -math.inf
+                return result
     return result
 
 
@@ -197,19 +208,30 @@ def family_tables(
     effects: tuple[float, float],
     prior: Prior,
     setting: Setting,
-    enough: float,
+    levels: tuple[float, float],
 ) -> tuple[Floats, Floats]:
-    """Per node and set of candidates: the cost in SWAP of that family, and the evidence of ROW.
+    """Per node and set of candidates: the cost in SWAP of that family, and the evidence of EDGE.
 
     The cost is log m(pa) plus its share of log pi minus the best log-likelihood of the family in
-    the class. ROW rejects a family with a parent that the estimate does not have, when the data
-    put that coefficient further below min_effect than they can err.
+    the class. EDGE rejects a family with a parent that the estimate does not have, when the data
+    put that coefficient further below min_effect than they can err. Its evidence is that against
+    an alternative with as many edges as the estimate (or one); against one with r times as many it
+    is smaller by at most log r.
+
+    levels : the tables serve levels in this range. A family that is rejected at all of them,
+    however many edges there are, is not looked at any further, and its cost is infinite; evidence
+    below the lowest level counts as none.
     """
     grams, lows, counts = moments
     p, q = len(counts), grams.shape[1]
-    costs = np.full((p, 1 << (p - 1)), -math.inf)
+    costs = np.full((p, 1 << (p - 1)), math.inf)
     evidence = np.full((p, 1 << (p - 1)), -math.inf)
     work, best = workspace(q), np.empty(q)
+    n_edges = max(np.count_nonzero(weights), 1)
+    own_weight = math.log(W_EDGE / n_edges)
+    enough = levels[1] + max(math.log(0.5 * p * (p - 1) / n_edges), 0.0) + SAFETY
+    of_use = levels[0] - own_weight
+    limits = (setting[0], setting[1])
     for j in range(p):
         n, gram = counts[j], grams[j]
         own = parents_of(weights, j)
@@ -218,39 +240,35 @@ def family_tables(
         swapped = log_marginal(gram, j, own_regressors, n, prior, p)
         swapped -= math.log(p - 1.0) + math.log(p * _choose(p - 1, n_own))
         for mask in range(1 << (p - 1)):
-            low = mask & ((1 << j) - 1)
-            family = low | ((mask ^ low) << 1)
+            family = _as_nodes(mask, j)
             if family == own:
-                costs[j, mask], evidence[j, mask] = math.inf, math.inf
+                evidence[j, mask] = math.inf
                 continue
             regressors = regressors_of(family, p, q)
-            n_parents = len(regressors) - (q - p)
-            block, inverse, residual, b = _least_squares(gram, j, regressors)
-            fitted = fit_row(
-                (gram, lows[j], j),
-                regressors,
-                _class_sets(regressors, p, effects),
-                math.inf,
-                work,
-                best,
-            )
+            if family & ~own:
+                block, inverse, residual, b = _least_squares(gram, j, regressors)
+                if residual > 0.0:
+                    noise = log_marginal(gram, j, regressors, n, prior, p)
+                    noise += math.log(W_NOISE / p) - own_weight
+                    fit = (block, inverse, residual, n)
+                    for m in range(len(regressors)):
+                        k = regressors[m]
+                        if k < p and not (own >> k) & 1:
+                            d = effects[0] - abs(b[m])
+                            spread = edge_spread(regressors, m, p, setting[2], setting[3])
+                            found = edge_evidence(
+                                fit, spread, m, d, limits, setting[4], noise, of_use
+                            )
+                            found += own_weight - SAFETY
+                            evidence[j, mask] = max(evidence[j, mask], found)
+                            if found >= enough:
+                                break
+            if evidence[j, mask] >= enough:
+                continue
+            allowed = _class_sets(regressors, p, effects)
+            fitted = fit_row((gram, lows[j], j), regressors, allowed, math.inf, work, best)
             fitted = max(fitted * (1.0 - 1e-9) - 1e-12 * gram[j, j], 0.0)
             costs[j, mask] = swapped + _least_negative_likelihood(fitted, n, setting)
-            if not residual > 0.0:
-                continue
-            own_weight = math.log(W_ROW / (p * max(n_parents, 1)))
-            noise = log_marginal(gram, j, regressors, n, prior, p)
-            noise += math.log(W_NOISE / p) - own_weight
-            limits = (setting[0], setting[1])
-            fit = (block, inverse, residual, n)
-            for m in range(len(regressors)):
-                k = regressors[m]
-                if k < p and not (own >> k) & 1:
-                    d = effects[0] - abs(b[m])
-                    spread = edge_spread(regressors, m, p, effects[0], setting[3])
-                    found = edge_evidence(fit, spread, m, d, limits, setting[4], noise, enough)
-                    found += own_weight - SAFETY
-                    evidence[j, mask] = max(evidence[j, mask], found)
     return costs, evidence
 
 
@@ -286,49 +304,114 @@ def _least_negative_likelihood(residual: float, n: float, setting: Setting) -> f
 
 
 @kernel
-def _rejects_all(costs: Floats, evidence: Floats, reference: Ints, h: float) -> bool:
-    """Whether every graph but the reference is rejected at level h: branch B."""
+def _least_by_subset(costs: Floats) -> Floats:
+    """Per node and set of candidates the least cost of a family inside the set, for all nodes."""
     p, size = costs.shape
     table = np.empty((p, size))
     for j in range(p):
         for mask in range(size):
-            least = costs[j, mask] if evidence[j, mask] < h else math.inf
+            least = costs[j, mask]
             rest = mask
             while rest:
                 least = min(least, table[j, mask ^ (rest & -rest)])
                 rest &= rest - 1
             table[j, mask] = least
-    candidates = np.empty(p * (p - 1), dtype=np.int64)
+    return table.ravel()
+
+
+@kernel
+def _most_edges(open_costs: Floats, reference: Ints, offsets: Ints, masks: Ints) -> int:
+    """The largest number of edges of an acyclic graph of open families and the reference's."""
+    p, size = open_costs.shape
+    costs = np.empty((p, size))
     for j in range(p):
-        for i in range(p - 1):
-            candidates[j * (p - 1) + i] = i if i < j else i + 1
-    masks = local_masks(p, candidates, np.arange(p + 1) * (p - 1))
+        for mask in range(size):
+            is_open = open_costs[j, mask] < math.inf or _as_nodes(mask, j) == reference[j]
+            costs[j, mask] = -_count(mask) if is_open else math.inf
+    least, _ = best_order(p, _least_by_subset(costs), offsets, masks)
+    return int(-least)
+
+
+@kernel
+def least_rejected_graph(
+    costs: Floats, evidence: Floats, weights: Floats, h: float
+) -> tuple[float, Ints]:
+    """Of all graphs but the estimate's that EDGE does not reject at level h, the one with the least
+    evidence of SWAP: that evidence (infinity if there is none), and the parents of every node.
+
+    Every other graph is rejected at level h if and only if that evidence is at least h.
+
+    The weight of EDGE falls with the number of edges of the alternative. So families are closed
+    with the weight for the largest number of edges that a graph of open families can have; graphs
+    with more contain a family that was closed at its own weight. As families close, that number
+    falls, until nothing changes.
+    """
+    p, size = costs.shape
+    candidates, starts = all_others(p)
+    masks = local_masks(p, candidates, starts)
     offsets = np.arange(p + 1) * size
-    least, _, _ = best_other_order(p, table.ravel(), offsets, masks, reference, np.zeros(p))
-    return least + math.log(W_SWAP) + p * math.log1p(-1.0 / p) - SAFETY >= h
+    reference = np.zeros(p, dtype=np.int64)
+    for j in range(p):
+        reference[j] = parents_of(weights, j)
+    n_edges = max(np.count_nonzero(weights), 1)
+    most, before = p * (p - 1) // 2, 0
+    open_costs = np.empty((p, size))
+    while most != before:
+        before = most
+        loss = math.log(max(most, n_edges) / n_edges)
+        for j in range(p):
+            for mask in range(size):
+                is_open = evidence[j, mask] - loss < h
+                open_costs[j, mask] = costs[j, mask] if is_open else math.inf
+        most = max(_most_edges(open_costs, reference, offsets, masks), 1)
+    table = _least_by_subset(open_costs)
+    least, predecessors, keeps = best_other_order(
+        p, table, offsets, masks, reference, np.zeros(p)
+    )
+    parents = reference.copy()
+    if least < math.inf:
+        for j in range(p):
+            if not keeps[j]:
+                own = table[offsets[j] : offsets[j + 1]]
+                within = local_mask(masks, j, predecessors[j])
+                parents[j] = _as_nodes(best_family(own, within, tolerance(own[within])), j)
+    return least + math.log(W_SWAP) + p * math.log1p(-1.0 / p) - SAFETY, parents
+
+
+@kernel
+def _count(nodes: int) -> int:
+    n = 0
+    while nodes:
+        n += 1
+        nodes &= nodes - 1
+    return n
+
+
+@kernel
+def _as_nodes(mask: int, j: int) -> int:
+    """A mask over all nodes but j as a set of nodes."""
+    low = mask & ((1 << j) - 1)
+    return low | ((mask ^ low) << 1)
 
 
 @kernel
 def different_graph_evidence(
-    costs: Floats, evidence: Floats, weights: Floats, highest: float
+    costs: Floats, evidence: Floats, weights: Floats, levels: tuple[float, float]
 ) -> float:
-    """The largest level up to `highest` at which every other graph is rejected, to 1e-3 from below.
+    """The highest level in a range at which every other graph is rejected, to 1e-3 from below;
+    minus infinity if there is none.
 
     Rejection at a level implies rejection at all lower ones: fewer families are removed as the
     level rises, and the sum that the others must reach rises too.
     """
-    p = weights.shape[0]
-    reference = np.zeros(p, dtype=np.int64)
-    for j in range(p):
-        reference[j] = parents_of(weights, j)
-    if _rejects_all(costs, evidence, reference, highest):
-        return highest
-    low, high = -64.0, highest
-    if not _rejects_all(costs, evidence, reference, low):
+    low, high = levels
+    if least_rejected_graph(costs, evidence, weights, high)[0] >= high:
+        return high
+    if not least_rejected_graph(costs, evidence, weights, low)[0] >= low:
         return -math.inf
     while high - low > 1e-3:
         middle = 0.5 * (low + high)
-        if _rejects_all(costs, evidence, reference, middle):
+        if least_rejected_graph(costs, evidence, weights, middle)[0] >= middle:
             low = middle
         else:
             high = middle

@@ -37,7 +37,6 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 PIECES = np.array([0.0, 0.005, 0.01, 0.02, 0.03, 0.045, 0.065, 0.09, 0.12, 0.16, 0.22, 0.3, 0.45])
-COARSE_PIECES = np.array([0.0, 0.02, 0.06, 0.16, 0.45])
 """Logarithmic distances from R/n at which the range of v is cut."""
 
 
@@ -151,7 +150,7 @@ def edge_evidence(
     fit : G, G^-1, R, n
     spread : (2, s), rows `fixed` and `relative` of the diagonal of D
     noise : log m plus the logarithm of its weight over this term's weight
-    enough : fine pieces are used only if the value at v = R/n, which bounds the result, is above it
+    enough : minus infinity is returned at once if the result must be below this
     """
     _, _, residual, n = fit
     centre = residual / n
@@ -160,13 +159,14 @@ def edge_evidence(
         return -math.inf
     at = min(max(centre, low), high)
     least = max(_piece(fit, spread, k, d, (at, at), a0), _noise_evidence(at, residual, n, noise))
-    cuts = PIECES if least >= enough else COARSE_PIECES
     for side in (-1.0, 1.0):
-        for i in range(len(cuts)):
-            inner_end = centre * math.exp(side * cuts[i])
+        for i in range(len(PIECES)):
+            if least < enough:
+                return -math.inf
+            inner_end = centre * math.exp(side * PIECES[i])
             outer_end = low if side < 0.0 else high
-            if i + 1 < len(cuts):
-                outer_end = centre * math.exp(side * cuts[i + 1])
+            if i + 1 < len(PIECES):
+                outer_end = centre * math.exp(side * PIECES[i + 1])
             v1 = max(min(inner_end, outer_end), low)
             v2 = min(max(inner_end, outer_end), high)
             if v1 < v2:

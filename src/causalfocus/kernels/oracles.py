@@ -121,6 +121,24 @@ def joint_mle(
 
 
 @kernel
+def graph_mle(
+    moments: Moments, parents: Ints, effects: tuple[float, float], limits: tuple[float, float]
+) -> tuple[Floats, Floats]:
+    """Weights and variances of the most likely model with a given graph.
+
+    parents : per node the set of its parents, bit k for node k.
+    """
+    grams, lows, counts = moments
+    p = len(counts)
+    weights, variances = np.zeros((p, p)), np.empty(p)
+    for j in range(p):
+        row = (grams[j], lows[j], j)
+        residual = _fill_row(row, np.arange(p), parents[j], effects, weights)
+        variances[j] = noise_variance(residual, counts[j], grams[j, j, j], limits)
+    return weights, variances
+
+
+@kernel
 def _side(allowed: Floats, i: int, bound: float, upper: bool) -> bool:
     """Cut the allowed set of coefficient i to b >= bound (upper) or b <= bound; False if empty."""
     if upper:

@@ -29,14 +29,11 @@ def alternative(
     limits: tuple[float, float],
     epsilon: float,
     intercept: bool,
-    handicap: float,
 ) -> tuple[float, bool, Floats, Floats, Floats]:
     """Value, whether the graph is the same, weights, variances and intercepts of the alternative.
 
     actions : targets, values and weights. epsilon : zero for the graph alone. The value is that of
     the model found, evaluated afresh; infinity if there is no alternative, for a single node.
-    handicap : another graph is chosen only if its value divided by this is the smaller one; 1 for
-    the paper's best response.
     """
     targets, values, amounts = actions
     sums = expected_sums(reference, targets, values, amounts)
@@ -55,7 +52,7 @@ def alternative(
     value, other_weights, other_variances, _ = different_graph_alternative(
         moments, own, candidates, starts, effects, limits
     )
-    is_same = same_value <= value / handicap
+    is_same = same_value <= value
     if is_same:
         value = same_value
     else:
@@ -86,11 +83,10 @@ def gains(
     limits: tuple[float, float],
     epsilon: float,
     intercept: bool,
-    handicap: float,
 ) -> Floats:
     """Eq. intervention_gain: the divergence of the best response under every action."""
     value, _, weights, variances, intercepts = alternative(
-        reference, actions, effects, limits, epsilon, intercept, handicap
+        reference, actions, effects, limits, epsilon, intercept
     )
     if value == math.inf:
         return np.zeros(len(actions[0]))

@@ -10,6 +10,7 @@ from causalfocus.sem import LinearSEM
 from causalfocus.space import ModelClass
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
 def joint_mle(moments: Moments, space: ModelClass) -> LinearSEM:
@@ -41,6 +42,24 @@ def joint_mle(moments: Moments, space: ModelClass) -> LinearSEM:
             (rows.grams, rows.lows, rows.counts),
             candidates,
             starts,
+            (space.min_effect, space.effect_limit),
+            space.variance_limits,
+        )
+    return LinearSEM._trusted(
+        weights, variances, fitted_intercepts(weights, rows, space.intercept), moments.names
+    )
+
+
+def graph_mle(moments: Moments, parents: Ints, space: ModelClass) -> LinearSEM:
+    """The most likely model of the class among those with a given, acyclic graph.
+
+    parents : per node the set of its parents, bit k for node k
+    """
+    rows = moments.rows(intercept=space.intercept)
+    with numerical_errors("fit of a graph", rows):
+        weights, variances = oracles.graph_mle(
+            (rows.grams, rows.lows, rows.counts),
+            parents,
             (space.min_effect, space.effect_limit),
             space.variance_limits,
         )

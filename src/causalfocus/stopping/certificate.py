@@ -20,15 +20,19 @@ from causalfocus.space import ModelClass
 from causalfocus.stopping.decision import Decision
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
-NARROW = 0.25
+NARROW = 0.4
 """Mixing of the other coefficients of a row, as a share of that of the coefficient in question."""
 
 STIFFNESS = 3000.0
 """How closely the numerator's noise follows the alternative's; about the samples at a stop."""
 
-LEVEL_CAP = 60.0
-"""Evidence is sought up to this level, or twice the threshold if that is higher."""
+JUDGE_FROM = 2.0
+"""Evidence of the weights from which on the other graphs are judged, in nats."""
+
+LEVEL_FLOOR, LEVEL_CAP = -64.0, 60.0
+"""The evidence of the graph is sought in this range, or up to twice the threshold if higher."""
 
 
 @dataclass(frozen=True)
@@ -82,19 +86,43 @@ class EvidenceRule:
     ) -> "EvidenceDecision":
         """Apply the rule to the data so far; the estimate may be any model.
 
-        The other graphs are judged only once the weights are certain enough, and not at all
+        The other graphs are judged only once the weights have some evidence, and not at all
         without `judge_graph`: the rule may be applied on any schedule, and this is its dear part.
         """
         rows = moments.evidence_rows(intercept=self.space.intercept)
-        per_edge = self.edge_evidence(rows, estimate, self.threshold)
-        are_weights_certain = bool(per_edge.min() >= self.threshold)
-        stop = (
-            are_weights_certain
-            and judge_graph
-            and self.graph_evidence(rows, estimate, self.threshold) >= self.threshold
-        )
+        verdict = None
+        if judge_graph and self._have_weights_evidence(rows, estimate):
+            verdict = self.judge(rows, estimate)
+        stop = verdict is not None and verdict.rejects_all
         return EvidenceDecision(
-            stop, int(moments.n), self.threshold, self, rows, estimate, are_weights_certain
+            stop, int(moments.n), self.threshold, self, rows, estimate, verdict
+        )
+
+    def _have_weights_evidence(self, rows: RowMoments, estimate: LinearSEM) -> bool:
+        least = min(JUDGE_FROM, self.threshold)
+        return bool(self.edge_evidence(rows, estimate, least).min() >= least)
+
+    def judge(self, rows: RowMoments, estimate: LinearSEM) -> "Verdict":
+        """Both branches at the threshold, and the graph that keeps the evidence from rising.
+
+        The rival is sought at the level that the weights have reached, which does not depend on
+        delta; for the graph alone at the threshold.
+        """
+        weights = float(self.edge_evidence(rows, estimate).min())
+        if estimate.p == 1:
+            return Verdict(weights >= self.threshold, None)
+        level = min(weights, self.cap) if self.epsilon is not None else self.threshold
+        low, high = min(level, self.threshold), max(level, self.threshold)
+        tables = self._family_tables(rows, estimate, (low, high))
+        found, parents = certificate.least_rejected_graph(*tables, estimate.weights, level)
+        at_threshold = found
+        if level != self.threshold:
+            at_threshold, _ = certificate.least_rejected_graph(
+                *tables, estimate.weights, self.threshold
+            )
+        return Verdict(
+            weights >= self.threshold and at_threshold >= self.threshold,
+            parents if found < level else None,
         )
 
     def intervals(self, moments: Moments, estimate: LinearSEM) -> tuple[Interval, ...]:
@@ -115,8 +143,13 @@ class EvidenceRule:
             found.append(Interval(cause, effect, centre - half, weight, centre + half))
         return tuple(found)
 
-    def edge_evidence(self, rows: RowMoments, estimate: LinearSEM, enough: float) -> Floats:
-        """Branch A per edge, (effect, cause); infinity where there is no edge."""
+    def edge_evidence(
+        self, rows: RowMoments, estimate: LinearSEM, enough: float = -math.inf
+    ) -> Floats:
+        """Branch A per edge, (effect, cause); infinity where there is no edge.
+
+        With `enough` only whether all edges reach it: minus infinity at the first that does not.
+        """
         if self.epsilon is None:
             return np.full((estimate.p, estimate.p), math.inf)
         return certificate.same_graph_evidence(
@@ -128,39 +161,64 @@ class EvidenceRule:
             enough,
         )
 
-    def graph_evidence(self, rows: RowMoments, estimate: LinearSEM, highest: float) -> float:
-        """Branch B: evidence against every other graph, up to `highest`."""
+    def graph_evidence(
+        self, rows: RowMoments, estimate: LinearSEM, levels: tuple[float, float]
+    ) -> float:
+        """Branch B: evidence against every other graph, in a range; minus infinity if below it."""
         if estimate.p == 1:
-            return highest
-        costs, rejected = certificate.family_tables(
+            return levels[1]
+        tables = self._family_tables(rows, estimate, levels)
+        return certificate.different_graph_evidence(*tables, estimate.weights, levels)
+
+    def _family_tables(
+        self, rows: RowMoments, estimate: LinearSEM, levels: tuple[float, float]
+    ) -> tuple[Floats, Floats]:
+        return certificate.family_tables(
             (rows.grams, rows.lows, rows.counts),
             estimate.weights,
             (self.space.min_effect, self.space.effect_limit),
             self._prior,
             self._setting,
-            min(highest, self.threshold),
+            levels,
         )
-        return certificate.different_graph_evidence(costs, rejected, estimate.weights, highest)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What judging all alternatives gave.
+
+    Attributes
+    ----------
+    rejects_all : whether every alternative is rejected at the threshold
+    rival : the other graph that lags behind the evidence of the weights, as the set of parents of
+        each node (bit k for node k); None if none does
+    """
+
+    rejects_all: bool
+    rival: Ints | None
 
 
 @dataclass(frozen=True)
 class EvidenceDecision(Decision):
-    """A decision of the evidence rule. What is dear to compute is computed when asked for."""
+    """A decision of the evidence rule. What is dear to compute is computed when asked for.
+
+    verdict : None if the other graphs were not judged in this round
+    """
 
     rule: EvidenceRule = field(repr=False)
     rows: RowMoments = field(repr=False)
     estimate: LinearSEM = field(repr=False)
-    are_weights_certain: bool
+    verdict: Verdict | None
 
     @cached_property
     def edge_evidence(self) -> Floats:
         """Evidence that each weight is within epsilon, (effect, cause); infinity if no edge."""
-        return self.rule.edge_evidence(self.rows, self.estimate, -math.inf)
+        return self.rule.edge_evidence(self.rows, self.estimate)
 
     @cached_property
     def graph_evidence(self) -> float:
         """Evidence against every graph but the estimate's, capped."""
-        return self.rule.graph_evidence(self.rows, self.estimate, self.rule.cap)
+        return self.rule.graph_evidence(self.rows, self.estimate, (LEVEL_FLOOR, self.rule.cap))
 
     @cached_property
     def evidence(self) -> float:
@@ -173,11 +231,19 @@ class EvidenceDecision(Decision):
                 f"Every alternative is rejected: the evidence has reached "
                 f"log(1/delta) = {self.threshold:.2f} nats."
             )
-        if not self.are_weights_certain:
-            j, k = np.unravel_index(int(np.argmin(self.edge_evidence)), self.edge_evidence.shape)
-            names = self.estimate.names
+        names, edges = self.estimate.names, self.edge_evidence
+        if edges.min() < self.threshold:
+            j, k = np.unravel_index(int(np.argmin(edges)), edges.shape)
             return f"The weight of {names[k]} -> {names[j]} is not yet certain enough."
-        return "Another graph is not yet rejected."
+        if self.verdict is None or self.verdict.rival is None:
+            return "Another graph is not yet rejected."
+        present = self.estimate.weights != 0.0
+        rival = (self.verdict.rival[:, None] >> np.arange(self.estimate.p)) & 1 == 1
+        moves = [
+            f"{'with' if rival[j, k] else 'without'} {names[k]} -> {names[j]}"
+            for j, k in np.argwhere(rival != present)
+        ]
+        return f"Another graph is not yet rejected: {', '.join(moves)}."
 
 
 def evidence(
