@@ -141,3 +141,16 @@ def test_weights_do_not_depend_on_shift_and_scale_of_the_gains(
         plain.update(row)
         moved.update(factor * (row + shift))
     assert np.allclose(plain.weights, moved.weights, atol=1e-7)
+
+
+def test_a_lost_action_that_gains_beyond_all_scales_spoils_nothing() -> None:
+    """Weight zero times infinity is nothing, not nan."""
+    hedge = AdaHedge(3)
+    for _ in range(1000):
+        hedge.update(np.array([1.0, 0.0, 1.0]))
+    assert hedge.weights[1] == 0.0
+    for _ in range(5):
+        hedge.update(np.array([0.0, 1e12, 0.0]))
+        assert hedge.gap > 0.0
+        assert hedge.weights.sum() == pytest.approx(1.0)
+    assert hedge.weights.argmax() == 1

@@ -15,10 +15,11 @@ from literal import Bounds, Rows, enumerate_dags, local_fitter
 from literal.scores import likelihood_score
 
 PRIOR = (0.75, 25.0, 25.0)
+ALL = (-math.inf, math.inf)
 
 
 def log_nig_ratio(x, y, b, v, spread, a0) -> float:
-    """EDGE and ROW, from samples: log of the mixture around (b, v) over the likelihood of (b, v).
+    """EDGE, from samples: log of the mixture around (b, v) over the likelihood of (b, v).
 
     Given v' the residuals y - x b are normal with covariance v' (I + x D x' / v); v' is inverse
     gamma, so they are jointly Student-t with 2 a0 degrees of freedom.
@@ -57,7 +58,7 @@ def test_edge_evidence_is_a_tight_lower_bound(s: int, stiffness: float, d: float
     wide[0] = 0.2**2
     spread = np.vstack([wide, np.zeros(s)])
     limits = (0.8, 1.3)
-    bound = edge_evidence(fit, spread, 0, d, limits, stiffness, -math.inf, -math.inf)
+    bound = edge_evidence(fit, spread, 0, d, limits, stiffness, -math.inf, ALL)
     inverse = fit[1]
     direction = inverse[:, 0] / inverse[0, 0]
     found = []
@@ -76,7 +77,7 @@ def test_edge_evidence_needs_a_distance() -> None:
     x = rng.standard_normal((50, 1))
     fit, _ = fit_of(x, rng.standard_normal(50))
     spread = np.array([[0.01], [0.0]])
-    assert edge_evidence(fit, spread, 0, 0.0, (0.5, 2.0), 100.0, -100.0, 3.0) == -math.inf
+    assert edge_evidence(fit, spread, 0, 0.0, (0.5, 2.0), 100.0, -100.0, ALL) == -math.inf
 
 
 @pytest.mark.parametrize("limits", [(0.5, 2.0), (0.0, math.inf)])
@@ -89,7 +90,7 @@ def test_far_from_the_fitted_noise_the_marginal_likelihood_takes_over(limits) ->
     wide = np.array([0.1**2, 0.02**2])
     spread = np.vstack([wide, np.zeros(2)])
     marginal = log_marginal(x, y, PRIOR)
-    bound = edge_evidence(fit, spread, 0, 0.3, limits, 3000.0, marginal, -math.inf)
+    bound = edge_evidence(fit, spread, 0, 0.3, limits, 3000.0, marginal, ALL)
     direction = fit[1][:, 0] / fit[1][0, 0]
     found = []
     for v in np.geomspace(0.3, 4.0, 40):
@@ -182,8 +183,7 @@ def test_every_numerator_is_a_martingale_with_mean_one(term: str) -> None:
 
 
 def test_weights_of_the_terms_sum_to_at_most_one() -> None:
-    total = certificate.W_EDGE + certificate.W_ROW + certificate.W_NOISE + certificate.W_SWAP
-    assert total <= 1.0 + 1e-12
+    assert certificate.W_EDGE + certificate.W_NOISE + certificate.W_SWAP <= 1.0 + 1e-12
     p = 3
     swap = 0.0
     families = [
@@ -198,8 +198,6 @@ def test_weights_of_the_terms_sum_to_at_most_one() -> None:
                     share *= 1 / (p - 1) / (p * math.comb(p - 1, len(parents)))
                 swap += share
     assert swap == pytest.approx(1.0)
-    for dag in enumerate_dags(4):
-        assert sum(1 / (4 * len(s)) for s in dag for _ in s) <= 1.0 + 1e-12
 
 
 def data_for(p: int, n: int, seed: int, *, intercept: bool = False):
@@ -214,38 +212,95 @@ def data_for(p: int, n: int, seed: int, *, intercept: bool = False):
     return truth, space, moments
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("n", [20, 120])
-def test_branch_b_equals_brute_force_over_all_dags(seed: int, n: int) -> None:
-    """Every DAG but the estimate's: the better of its swap and its rejected families; the least."""
-    _, space, moments = data_for(4, n, seed)
-    estimate = cf.joint_mle(moments, space)
-    rule = EvidenceRule(space, 0.07, 0.05)
-    rows = moments.evidence_rows(intercept=False)
-    costs, rejected = certificate.family_tables(
+def judged(rule: EvidenceRule, moments: cf.Moments, estimate: cf.LinearSEM, levels):
+    rows = moments.evidence_rows(intercept=rule.space.intercept)
+    return certificate.family_tables(
         (rows.grams, rows.lows, rows.counts),
         estimate.weights,
-        (0.15, 1.5),
+        (rule.space.min_effect, rule.space.effect_limit),
         rule._prior,
         rule._setting,
-        3.0,
+        levels,
     )
+
+
+class BruteForce:
+    """Branch B by looking at every DAG."""
+
+    def __init__(self, costs, evidence, own) -> None:
+        p = len(own)
+        self.own_edges = max(sum(map(len, own)), 1)
+        self.most = p * (p - 1) // 2
+        self.graphs = []
+        for dag in enumerate_dags(p):
+            if dag != own:
+                swap, edge = math.log(certificate.W_SWAP) + p * math.log(1 - 1 / p), -math.inf
+                for j, parents in enumerate(dag):
+                    if parents != own[j]:
+                        others = [k for k in range(p) if k != j]
+                        mask = sum(1 << i for i, k in enumerate(others) if k in parents)
+                        swap += costs[j, mask]
+                        edge = max(edge, evidence[j, mask])
+                self.graphs.append((sum(map(len, dag)), swap, edge))
+
+    def loss(self, n_edges: int) -> float:
+        return math.log(max(n_edges, self.own_edges) / self.own_edges)
+
+    def true_least(self) -> float:
+        """Every graph with the weight that its own number of edges gives."""
+        return min(max(swap, edge - self.loss(n)) for n, swap, edge in self.graphs)
+
+    def rejects(self, h: float) -> bool:
+        """The rule's own closing of families, graph by graph."""
+        most = self.most
+        while True:
+            left = [g for g in self.graphs if g[2] - self.loss(most) < h]
+            fewer = max([g[0] for g in left] + [self.own_edges])
+            if fewer == most:
+                return all(swap >= h for _, swap, _ in left)
+            most = fewer
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("n", [20, 120, 400])
+@pytest.mark.parametrize("epsilon", [0.07, None])
+def test_branch_b_equals_brute_force_over_all_dags(seed: int, n: int, epsilon) -> None:
+    _, space, moments = data_for(4, n, seed)
+    estimate = cf.joint_mle(moments, space)
+    rule = EvidenceRule(space, epsilon, 0.05)
+    levels = (-64.0, 60.0)
+    costs, evidence = judged(rule, moments, estimate, levels)
     own = tuple(frozenset(int(k) for k in np.flatnonzero(row)) for row in estimate.weights)
-    least = math.inf
-    for dag in enumerate_dags(4):
-        if dag == own:
-            continue
-        swap, families = math.log(certificate.W_SWAP) + 4 * math.log(1 - 1 / 4), -math.inf
-        for j, parents in enumerate(dag):
-            if parents != own[j]:
-                others = [k for k in range(4) if k != j]
-                mask = sum(1 << i for i, k in enumerate(others) if k in parents)
-                swap += costs[j, mask]
-                families = max(families, rejected[j, mask])
-        least = min(least, max(swap, families))
-    found = certificate.different_graph_evidence(costs, rejected, estimate.weights, 60.0)
-    assert found <= min(least, 60.0)
-    assert found >= min(least, 60.0) - 2e-3 or least < -64
+    brute = BruteForce(costs, evidence, own)
+    found = certificate.different_graph_evidence(costs, evidence, estimate.weights, levels)
+    assert found <= max(brute.true_least(), -64.0)
+    if found == -math.inf:
+        assert not brute.rejects(-64.0)
+        return
+    assert brute.rejects(found - 1e-9)
+    assert found == 60.0 or not brute.rejects(found + 2e-3)
+    for h in (found - 1.0, found - 0.01, found + 0.01):
+        tables = judged(rule, moments, estimate, (h, h))
+        value, _ = certificate.least_rejected_graph(*tables, estimate.weights, h)
+        assert (value >= h) == (h < found)
+
+
+def test_the_rival_is_the_graph_that_blocks() -> None:
+    """Its parents form another acyclic graph whose evidence is what was reported."""
+    _, space, moments = data_for(4, 60, 1)
+    estimate = cf.joint_mle(moments, space)
+    rule = EvidenceRule(space, None, 0.05)
+    costs, evidence = judged(rule, moments, estimate, (-64.0, 60.0))
+    value, parents = certificate.least_rejected_graph(costs, evidence, estimate.weights, 3.0)
+    assert value < 3.0
+    rival = tuple(frozenset(k for k in range(4) if int(s) >> k & 1) for s in parents)
+    assert rival in set(enumerate_dags(4))
+    swap = math.log(certificate.W_SWAP) + 4 * math.log(3 / 4)
+    for j, chosen in enumerate(rival):
+        if chosen != frozenset(int(k) for k in np.flatnonzero(estimate.weights[j])):
+            others = [k for k in range(4) if k != j]
+            swap += costs[j, sum(1 << i for i, k in enumerate(others) if k in chosen)]
+    assert value == pytest.approx(swap, abs=1e-3)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -260,15 +315,7 @@ def test_costs_of_families_come_from_the_likelihood_in_the_class(seed: int) -> N
     moments.add_many(taken, samples)
     estimate = cf.joint_mle(moments, space)
     rule = EvidenceRule(space, 0.07, 0.05)
-    rows = moments.evidence_rows(intercept=False)
-    costs, _ = certificate.family_tables(
-        (rows.grams, rows.lows, rows.counts),
-        estimate.weights,
-        (0.15, 1.5),
-        rule._prior,
-        rule._setting,
-        3.0,
-    )
+    costs, _ = judged(rule, moments, estimate, (-64.0, 60.0))
     targets = np.array([truth.names.index(a.target) if a.target else -1 for a in taken])
     literal_rows = Rows.from_data(targets, samples, False)
     bounds = Bounds(0.15, 1.5, 0.8, 1.2)

@@ -27,7 +27,7 @@ from causalfocus.stopping.paper import PaperConstants
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-JUDGE_SHARE = 200
+JUDGE_SHARE = 100
 """After all alternatives were judged in vain, one more round per so many passes until the next."""
 
 EXPLORATION = 0.5
@@ -223,7 +223,8 @@ class Focus:
             self._hedge.update(self._gains())
 
     def _gains(self) -> Floats:
-        return response.gains(
+        """Divergences of the best response; none where one sample fits perfectly, or one node."""
+        gains, *_ = response.alternative(
             self._reference,
             (self._targets, self._values, self._hedge.weights),
             (self.space.min_effect, self.space.effect_limit),
@@ -231,6 +232,7 @@ class Focus:
             self.epsilon or 0.0,
             self.space.intercept,
         )
+        return gains if np.isfinite(gains).all() else np.zeros(len(gains))
 
     @property
     def _exploration(self) -> float:

@@ -12,6 +12,7 @@ from causalfocus.benchmark.literal import Ratio
 from causalfocus.benchmark.memory import PeakMemory
 from causalfocus.benchmark.oracles import OracleTimes, growth_per_node
 from causalfocus.benchmark.problems import DENSITY, EPSILON, SAMPLES_PER_ACTION
+from causalfocus.benchmark.rounds import RoundTimes, RunMemory
 from causalfocus.version import __version__
 
 
@@ -22,6 +23,8 @@ class Figures:
     ratios: list[Ratio] = field(default_factory=list)
     times: list[OracleTimes] = field(default_factory=list)
     memory: list[PeakMemory] = field(default_factory=list)
+    rounds: list[RoundTimes] = field(default_factory=list)
+    runs: list[RunMemory] = field(default_factory=list)
     certificates: list[CertificateSummary] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
@@ -30,6 +33,8 @@ class Figures:
             "ratios": [asdict(row) for row in self.ratios],
             "times": [asdict(row) for row in self.times],
             "memory": [asdict(row) | {"table": row.table} for row in self.memory],
+            "rounds": [asdict(row) for row in self.rounds],
+            "runs": [asdict(row) for row in self.runs],
             "certificates": [asdict(row) for row in self.certificates],
         }
 
@@ -41,6 +46,10 @@ class Figures:
             parts.append(_time_table(self.times))
         if self.memory:
             parts.append(_memory_table(self.memory))
+        if self.rounds:
+            parts.append(_round_table(self.rounds))
+        if self.runs:
+            parts.append(_run_table(self.runs))
         if self.certificates:
             parts.append(_certificate_table(self.certificates))
         return "\n\n".join(parts) + "\n"
@@ -117,6 +126,35 @@ over the sweeps alone.
     mle, alternative = growth
     tail = f"Growth per added node, p = 8 to 14: MLE {mle:.2f}, alternative {alternative:.2f}."
     return f"{head}{body}\n\n{tail}"
+
+
+def _round_table(rows: list[RoundTimes]) -> str:
+    head = """### A whole round of FOCUS
+
+Tell, estimate, best response, certificate check, ask; means over a run. `MLE`: one joint MLE on the
+same moments, taken in turn. Runs go to the certificate, or end after 20 rounds per action, before
+any judgement is due. `judgement`: one full check of all other graphs, which is made every hundredth
+round or less.
+
+| p | rounds | to the stop | round | rounds per second | MLE | round / MLE | judgement |
+|---|---|---|---|---|---|---|---|
+"""
+    return head + "\n".join(
+        f"| {r.p} | {r.n_rounds:,} | {'yes' if r.stopped else 'no'} | {_time(r.round)} | "
+        f"{1 / r.round:,.0f} | {_time(r.mle)} | {r.round / r.mle:.1f} | {_time(r.judgement)} |"
+        for r in rows
+    )
+
+
+def _run_table(rows: list[RunMemory]) -> str:
+    head = """### Memory of a long run
+
+| p | rounds | growth per round | of it the log |
+|---|---|---|---|
+"""
+    return head + "\n".join(
+        f"| {r.p} | {r.n_rounds:,} | {r.growth:.0f} bytes | {r.log:.0f} bytes |" for r in rows
+    )
 
 
 def _certificate_table(rows: list[CertificateSummary]) -> str:

@@ -33,6 +33,7 @@ def benchmark(
     from causalfocus.benchmark.literal import find_referee, ratios
     from causalfocus.benchmark.memory import peak_memory
     from causalfocus.benchmark.oracles import oracle_times
+    from causalfocus.benchmark.rounds import round_times, run_memory
 
     progress = Console(stderr=True)
     figures = Figures()
@@ -54,6 +55,10 @@ def benchmark(
     figures.times = _watched(progress, "times", oracle_times(sizes, 3 if quick else 5), len(sizes))
     sizes = range(17, 18 if quick else 21)
     figures.memory = _watched(progress, "memory", peak_memory(sizes), len(sizes))
+
+    sizes = range(3, 5 if quick else 13)
+    figures.rounds = _watched(progress, "rounds", round_times(sizes), len(sizes))
+    figures.runs = [run_memory(6, 1_000 if quick else 20_000)]
 
     _deliver(figures, progress, out, as_json)
 

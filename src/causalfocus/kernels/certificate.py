@@ -70,6 +70,12 @@ def parents_of(weights: Floats, j: int) -> int:
 
 
 @kernel
+def _edge_count(weights: Floats) -> int:
+    """The number of edges, at least one: what the weight of EDGE is shared by."""
+    return max(int(np.count_nonzero(weights)), 1)
+
+
+@kernel
 def regressors_of(parents: int, p: int, q: int) -> Ints:
     """Indices of the parents in a set of nodes and, if moments have one, of the constant."""
     found = np.empty(q, dtype=np.int64)
@@ -98,7 +104,7 @@ def _least_squares(
         for k in range(s):
             block[i, k] = gram[regressors[i], regressors[k]]
     residual = gram[target, target]
-    if math.isnan(invert(block, inverse)):
+    if math.isnan(invert(block, inverse, np.empty((s, s)))):
         return block, inverse, math.nan, b
     inflation = 1.0
     for i in range(s):
@@ -126,7 +132,7 @@ def log_marginal(
         variance = 1.0 if regressors[i] == p else tau2
         precision[i, i] += 1.0 / variance
         log_determinant += math.log(variance)
-    log_determinant += invert(precision, inverse)
+    log_determinant += invert(precision, inverse, np.empty((s, s)))
     rest = gram[target, target]
     for i in range(s):
         for k in range(s):
@@ -161,8 +167,9 @@ def same_graph_evidence(
     grams, _, counts = moments
     p, q = len(counts), grams.shape[1]
     result = np.full((p, p), math.inf)
-    own_weight = math.log(W_EDGE / max(np.count_nonzero(weights), 1))
+    own_weight = math.log(W_EDGE / _edge_count(weights))
     needed = enough + SAFETY - own_weight
+    of_use = (needed, needed if enough > -math.inf else math.inf)
     for j in range(p):
         parents = parents_of(weights, j)
         if parents == 0:
@@ -181,7 +188,7 @@ def same_graph_evidence(
                 d = epsilon - abs(b[i] - weights[j, k])
                 spread = edge_spread(regressors, i, p, setting[2], setting[3])
                 limits = (setting[0], setting[1])
-                evidence = edge_evidence(fit, spread, i, d, limits, setting[4], noise, needed)
+                evidence = edge_evidence(fit, spread, i, d, limits, setting[4], noise, of_use)
             result[j, k] = evidence + own_weight - SAFETY
             if result[j, k] < enough:
                 result[j, k] = -math.inf
@@ -227,10 +234,10 @@ def family_tables(
     costs = np.full((p, 1 << (p - 1)), math.inf)
     evidence = np.full((p, 1 << (p - 1)), -math.inf)
     work, best = workspace(q), np.empty(q)
-    n_edges = max(np.count_nonzero(weights), 1)
+    n_edges = _edge_count(weights)
     own_weight = math.log(W_EDGE / n_edges)
     enough = levels[1] + max(math.log(0.5 * p * (p - 1) / n_edges), 0.0) + SAFETY
-    of_use = levels[0] - own_weight
+    of_use = (levels[0] - own_weight, enough + SAFETY - own_weight)
     limits = (setting[0], setting[1])
     for j in range(p):
         n, gram = counts[j], grams[j]
@@ -353,7 +360,7 @@ def least_rejected_graph(
     reference = np.zeros(p, dtype=np.int64)
     for j in range(p):
         reference[j] = parents_of(weights, j)
-    n_edges = max(np.count_nonzero(weights), 1)
+    n_edges = _edge_count(weights)
     most, before = p * (p - 1) // 2, 0
     open_costs = np.empty((p, size))
     while most != before:
@@ -365,9 +372,7 @@ def least_rejected_graph(
                 open_costs[j, mask] = costs[j, mask] if is_open else math.inf
         most = max(_most_edges(open_costs, reference, offsets, masks), 1)
     table = _least_by_subset(open_costs)
-    least, predecessors, keeps = best_other_order(
-        p, table, offsets, masks, reference, np.zeros(p)
-    )
+    least, predecessors, keeps = best_other_order(p, table, offsets, masks, reference, np.zeros(p))
     parents = reference.copy()
     if least < math.inf:
         for j in range(p):
@@ -439,7 +444,7 @@ def interval_reach(
     block, inverse, residual, b = _least_squares(grams[j], j, regressors)
     if not residual > 0.0:
         return weights[j, k], math.inf
-    own_weight = math.log(W_EDGE / np.count_nonzero(weights))
+    own_weight = math.log(W_EDGE / _edge_count(weights))
     noise = log_marginal(grams[j], j, regressors, counts[j], prior, p)
     noise += math.log(W_NOISE / p) - own_weight
     limits = (setting[0], setting[1])
@@ -450,11 +455,12 @@ def interval_reach(
     fit = (block, inverse, residual, counts[j])
     needed = level + SAFETY - own_weight
     near, far = 0.0, 1e6
-    if edge_evidence(fit, spread, i, far, limits, setting[4], noise, -math.inf) < needed:
+    of_use = (needed, needed)
+    if edge_evidence(fit, spread, i, far, limits, setting[4], noise, of_use) < needed:
         return b[i], math.inf
     while far - near > 1e-6 * far:
         middle = 0.5 * (near + far)
-        if edge_evidence(fit, spread, i, middle, limits, setting[4], noise, -math.inf) < needed:
+        if edge_evidence(fit, spread, i, middle, limits, setting[4], noise, of_use) < needed:
             near = middle
         else:
             far = middle

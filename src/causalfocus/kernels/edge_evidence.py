@@ -37,16 +37,16 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 PIECES = np.array([0.0, 0.005, 0.01, 0.02, 0.03, 0.045, 0.065, 0.09, 0.12, 0.16, 0.22, 0.3, 0.45])
+COARSE_PIECES = np.array([0.0, 0.02, 0.06, 0.16, 0.45])
 """Logarithmic distances from R/n at which the range of v is cut."""
 
 
 @kernel
-def invert(matrix: Floats, result: Floats) -> float:
-    """Inverse of a symmetric matrix into `result`; its log determinant, nan if it is not positive
-    definite to rounding.
+def cholesky(matrix: Floats, lower: Floats) -> float:
+    """Lower factor of a symmetric matrix; its log determinant, nan if it is not positive definite
+    to rounding. Only the lower triangles are read and written.
     """
     s = matrix.shape[0]
-    lower = np.zeros((s, s))
     log_determinant = 0.0
     for i in range(s):
         for k in range(i + 1):
@@ -60,12 +60,24 @@ def invert(matrix: Floats, result: Floats) -> float:
                 log_determinant += math.log(total)
             else:
                 lower[i, k] = total / lower[k, k]
+    return log_determinant
+
+
+@kernel
+def invert(matrix: Floats, result: Floats, lower: Floats) -> float:
+    """Inverse of a symmetric matrix into `result`; its log determinant, nan if it is not positive
+    definite to rounding. `lower` is room for the factor.
+    """
+    s = matrix.shape[0]
+    log_determinant = cholesky(matrix, lower)
+    if math.isnan(log_determinant):
+        return math.nan
     for column in range(s):
         for i in range(s):
             total = 1.0 if i == column else 0.0
-            for m in range(i):
+            for m in range(column, i):
                 total -= lower[i, m] * result[m, column]
-            result[i, column] = total / lower[i, i]
+            result[i, column] = total / lower[i, i] if i >= column else 0.0
         for i in range(s - 1, -1, -1):
             total = result[i, column]
             for m in range(i + 1, s):
@@ -96,10 +108,12 @@ def _piece(
     d: float,
     ends: tuple[float, float],
     a0: float,
+    work: Floats,
 ) -> float:
     """Lower bound of the evidence over v in [v1, v2]; minus infinity where it has none.
 
     fit : G, G^-1, R, n.   spread : rows `fixed` and `relative` of the diagonal of D.
+    work : room for three matrices of the size of G
     """
     gram, inverse, residual, n = fit
     v1, v2 = ends
@@ -109,26 +123,30 @@ def _piece(
     a = a0 + 0.5 * n
     w1 = (a0 * v1 + 0.5 * residual) / a
     ratio = (a0 + 0.5 * residual / v2) / a
-    matrix, inner = np.empty((s, s)), np.empty((s, s))
+    matrix, inner, lower = work[0], work[1], work[2]
     for i in range(s):
         for j in range(s):
             matrix[i, j] = w1 * inverse[i, j]
         matrix[i, i] += ratio * spread[0, i] + w1 * spread[1, i]
-    if math.isnan(invert(matrix, inner)):
+    if math.isnan(invert(matrix, inner, lower)):
         return -math.inf
+    # Q with k as its last row and column: the last pivot of its factor is then 1 / (Q^-1)_kk.
     for i in range(s):
-        for j in range(s):
-            matrix[i, j] = gram[i, j] / v2 - inner[i, j]
-    if math.isnan(invert(matrix, inner)):
+        from_i = k if i == s - 1 else (s - 1 if i == k else i)
+        for j in range(i + 1):
+            from_j = k if j == s - 1 else (s - 1 if j == k else j)
+            matrix[i, j] = gram[from_i, from_j] / v2 - inner[from_i, from_j]
+    if math.isnan(cholesky(matrix, lower)):
         return -math.inf
+    gained = 0.5 * d * d * lower[s - 1, s - 1] ** 2
     for i in range(s):
         d_i = spread[0, i] / v1 + spread[1, i]
-        for j in range(s):
+        for j in range(i + 1):
             d_j = spread[0, j] / v1 + spread[1, j]
             matrix[i, j] = math.sqrt(d_i * d_j) * gram[i, j] + (1.0 if i == j else 0.0)
-    penalty = 0.5 * invert(matrix, np.empty((s, s)))
+    penalty = 0.5 * cholesky(matrix, lower)
     centre = min(max(residual / n, v1), v2)
-    value = variance_evidence(centre, residual, n, a0) + 0.5 * d * d / inner[k, k] - penalty
+    value = variance_evidence(centre, residual, n, a0) + gained - penalty
     return value if value == value else -math.inf
 
 
@@ -141,7 +159,7 @@ def edge_evidence(
     limits: tuple[float, float],
     a0: float,
     noise: float,
-    enough: float,
+    of_use: tuple[float, float],
 ) -> float:
     """Lower bound of the evidence against every (b, v) with |b_k - b^_k| >= d and v in the limits.
 
@@ -150,31 +168,65 @@ def edge_evidence(
     fit : G, G^-1, R, n
     spread : (2, s), rows `fixed` and `relative` of the diagonal of D
     noise : log m plus the logarithm of its weight over this term's weight
-    enough : minus infinity is returned at once if the result must be below this
+    of_use : range in which the result matters: minus infinity is returned at once if it must be
+        below, and coarse pieces are enough if they put it above
     """
     _, _, residual, n = fit
     centre = residual / n
-    low, high = limits
+    s = fit[0].shape[0]
     if not (d > 0.0 and centre > 0.0):
         return -math.inf
-    at = min(max(centre, low), high)
-    least = max(_piece(fit, spread, k, d, (at, at), a0), _noise_evidence(at, residual, n, noise))
+    work = np.empty((3, s, s))
+    at = min(max(centre, limits[0]), limits[1])
+    highest = _piece(fit, spread, k, d, (at, at), a0, work)
+    highest = max(highest, _noise_evidence(at, residual, n, noise))
+    if highest < of_use[0]:
+        return -math.inf
+    least = highest
+    if of_use[1] < math.inf:
+        least = _least_piece(
+            fit, spread, k, d, limits, a0, noise, COARSE_PIECES, of_use[1], highest, work
+        )
+        if least >= of_use[1]:
+            return least
+    return _least_piece(fit, spread, k, d, limits, a0, noise, PIECES, of_use[0], highest, work)
+
+
+@kernel
+def _least_piece(
+    fit: tuple[Floats, Floats, float, float],
+    spread: Floats,
+    k: int,
+    d: float,
+    limits: tuple[float, float],
+    a0: float,
+    noise: float,
+    cuts: Floats,
+    of_use: float,
+    highest: float,
+    work: Floats,
+) -> float:
+    """The least bound over all pieces, and at most `highest`; minus infinity if below `of_use`."""
+    _, _, residual, n = fit
+    centre = residual / n
+    low, high = limits
+    least = highest
     for side in (-1.0, 1.0):
-        for i in range(len(PIECES)):
-            if least < enough:
-                return -math.inf
-            inner_end = centre * math.exp(side * PIECES[i])
+        for i in range(len(cuts)):
+            inner_end = centre * math.exp(side * cuts[i])
             outer_end = low if side < 0.0 else high
-            if i + 1 < len(PIECES):
-                outer_end = centre * math.exp(side * PIECES[i + 1])
+            if i + 1 < len(cuts):
+                outer_end = centre * math.exp(side * cuts[i + 1])
             v1 = max(min(inner_end, outer_end), low)
             v2 = min(max(inner_end, outer_end), high)
             if v1 < v2:
                 nearest = min(max(centre, v1), v2)
                 value = _noise_evidence(nearest, residual, n, noise)
                 if value < least:
-                    value = max(value, _piece(fit, spread, k, d, (v1, v2), a0))
+                    value = max(value, _piece(fit, spread, k, d, (v1, v2), a0, work))
                 least = min(least, value)
+                if least < of_use:
+                    return -math.inf
     return least
 
 

@@ -26,7 +26,8 @@ def hedge_step(weights: Floats, cumulative: Floats, gains: Floats, gap: float) -
     if gap > 0.0:
         rate, total = log_k / gap, 0.0
         for i in range(len(weights)):
-            total += weights[i] * math.exp(rate * (gains[i] - highest))
+            if weights[i] > 0.0:  # a lost action may gain more than exp can hold
+                total += weights[i] * math.exp(rate * (gains[i] - highest))
         mixed += math.log(total) / rate
     gap += max(mixed - earned, 0.0)
     cumulative += gains

@@ -29,11 +29,13 @@ def alternative(
     limits: tuple[float, float],
     epsilon: float,
     intercept: bool,
-) -> tuple[float, bool, Floats, Floats, Floats]:
-    """Value, whether the graph is the same, weights, variances and intercepts of the alternative.
+) -> tuple[Floats, bool, Floats, Floats, Floats]:
+    """The closest alternative: its gains (Eq. intervention_gain), whether the graph is the same,
+    weights, variances and intercepts.
 
-    actions : targets, values and weights. epsilon : zero for the graph alone. The value is that of
-    the model found, evaluated afresh; infinity if there is no alternative, for a single node.
+    actions : targets, values and weights. epsilon : zero for the graph alone. The gains are the
+    divergences of the model found under every action, evaluated afresh; infinity if there is no
+    alternative, for a single node.
     """
     targets, values, amounts = actions
     sums = expected_sums(reference, targets, values, amounts)
@@ -67,27 +69,9 @@ def alternative(
                 intercepts[j] = means[j, j]
                 for k in range(p):
                     intercepts[j] -= weights[j, k] * means[j, k]
-    if value < math.inf:
-        found = divergences(reference, (weights, variances, intercepts), targets, values)
-        value = float((found * amounts).sum())
-    elif p > 1:
-        raise ArithmeticError("no alternative has a finite divergence")
-    return value, is_same, weights, variances, intercepts
-
-
-@kernel
-def gains(
-    reference: Model,
-    actions: tuple[Ints, Floats, Floats],
-    effects: tuple[float, float],
-    limits: tuple[float, float],
-    epsilon: float,
-    intercept: bool,
-) -> Floats:
-    """Eq. intervention_gain: the divergence of the best response under every action."""
-    value, _, weights, variances, intercepts = alternative(
-        reference, actions, effects, limits, epsilon, intercept
-    )
     if value == math.inf:
-        return np.zeros(len(actions[0]))
-    return divergences(reference, (weights, variances, intercepts), actions[0], actions[1])
+        if p > 1:
+            raise ArithmeticError("no alternative has a finite divergence")
+        return np.full(len(targets), math.inf), is_same, weights, variances, intercepts
+    gains = divergences(reference, (weights, variances, intercepts), targets, values)
+    return gains, is_same, weights, variances, intercepts

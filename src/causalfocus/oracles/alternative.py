@@ -69,16 +69,16 @@ def best_alternative(
     epsilon = space.checked_epsilon(epsilon)
     actions = weights_as_arrays(weights, model.names)
     with numerical_errors("alternative oracle", model):
-        value, is_same, found, variances, intercepts = response.alternative(
+        gains, is_same, found, variances, intercepts = response.alternative(
             (model.weights, model.noise_variances, model.intercepts, model.order),
             actions,
             (space.min_effect, space.effect_limit),
             space.variance_limits,
             epsilon,
             space.intercept,
-            1.0,
         )
-    if math.isinf(value):
+    if model.p == 1:
         return Alternative(None, math.inf, None)
+    value = float((gains * actions[2]).sum())
     closest = LinearSEM._trusted(found.copy(), variances.copy(), intercepts, model.names)
     return Alternative(closest, value, "same graph" if is_same else "different graph")

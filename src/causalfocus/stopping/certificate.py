@@ -94,9 +94,7 @@ class EvidenceRule:
         if judge_graph and self._have_weights_evidence(rows, estimate):
             verdict = self.judge(rows, estimate)
         stop = verdict is not None and verdict.rejects_all
-        return EvidenceDecision(
-            stop, int(moments.n), self.threshold, self, rows, estimate, verdict
-        )
+        return EvidenceDecision(stop, int(moments.n), self.threshold, self, rows, estimate, verdict)
 
     def _have_weights_evidence(self, rows: RowMoments, estimate: LinearSEM) -> bool:
         least = min(JUDGE_FROM, self.threshold)

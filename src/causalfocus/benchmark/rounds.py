@@ -1,0 +1,139 @@
+"""What a whole round of FOCUS costs: tell, estimate, best response, certificate check, ask."""
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from causalfocus.actions import ActionSet
+from causalfocus.benchmark.clock import seconds_once, seconds_per_call
+from causalfocus.benchmark.problems import DENSITY, EPSILON
+from causalfocus.focus import Focus
+from causalfocus.oracles import joint_mle
+from causalfocus.sem import LinearSEM
+from causalfocus.space import PAPER_CLASS
+from causalfocus.stopping import EvidenceRule
+from causalfocus.systems import random_sem
+
+WHOLE_RUNS_UP_TO: Final = 8
+FIRST_ROUNDS_PER_ACTION: Final = 20
+"""Larger systems are timed over this many rounds per action, not up to their certificate."""
+
+MLE_EVERY: Final = 20
+
+
+@dataclass(frozen=True)
+class RoundTimes:
+    """One system; times in seconds.
+
+    Attributes
+    ----------
+    n_rounds, stopped : rounds that were timed, and whether they led to the certificate
+    round, mle : mean time of a round, and of a joint MLE on the same moments, taken in turn
+    judgement : one full check of all other graphs at the end
+    """
+
+    p: int
+    n_rounds: int
+    stopped: bool
+    round: float
+    mle: float
+    judgement: float
+
+
+def round_times(sizes: range) -> Iterator[RoundTimes]:
+    """One row per number of nodes, as soon as it is measured."""
+    _times(2)  # whatever is still to compile, does so here
+    for p in sizes:
+        yield _times(p)
+
+
+def _times(p: int) -> RoundTimes:
+    truth, learner = _start(p, EPSILON)
+    most = 100_000 if p <= WHOLE_RUNS_UP_TO else FIRST_ROUNDS_PER_ACTION * len(learner.actions)
+    rng = np.random.default_rng(p)
+    in_rounds, in_mles, n_mles = 0.0, 0.0, 0
+    while not learner.has_stopped and learner.rounds < most:
+        in_rounds += _play(truth, learner, 1, rng)
+        if learner.rounds % MLE_EVERY == 0:
+            in_mles += seconds_once(lambda: joint_mle(learner._moments, PAPER_CLASS))
+            n_mles += 1
+    rule = EvidenceRule(PAPER_CLASS, EPSILON, learner.delta)
+    rows = learner._moments.evidence_rows(intercept=False)
+    judgement = seconds_per_call(lambda: rule.judge(rows, learner.estimate), blocks=3)
+    n, stopped = learner.rounds, learner.has_stopped
+    return RoundTimes(p, n, stopped, in_rounds / n, in_mles / n_mles, judgement)
+
+
+def _start(p: int, epsilon: float) -> tuple[LinearSEM, Focus]:
+    truth = random_sem(p, density=DENSITY, seed=np.random.SeedSequence([p, 0]))
+    actions = ActionSet(dict.fromkeys(truth.names, (-2.0, 2.0)))
+    return truth, Focus(actions, PAPER_CLASS, epsilon=epsilon)
+
+
+def _play(truth: LinearSEM, learner: Focus, n: int, rng: np.random.Generator) -> float:
+    """Some rounds; returns the time that the learner took, without the system's."""
+    taken = 0.0
+    for _ in range(n):
+        start = time.perf_counter()
+        action = learner.ask()
+        taken += time.perf_counter() - start
+        sample = truth.sample(action, 1, rng)[0]
+        start = time.perf_counter()
+        learner.tell(action, sample)
+        taken += time.perf_counter() - start
+    return taken
+
+
+@dataclass(frozen=True)
+class RunMemory:
+    """A long run: bytes that the process grew by per round, and what the log alone takes."""
+
+    p: int
+    n_rounds: int
+    growth: float
+    log: float
+
+
+_SCRIPT = """
+import json, re, sys, tracemalloc
+from pathlib import Path
+import numpy as np
+from causalfocus.benchmark.rounds import _play, _start
+from causalfocus.learner import Told
+
+
+def resident():
+    return int(re.search(r"VmRSS:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1]) * 1024
+
+
+p, n_rounds = int(sys.argv[1]), int(sys.argv[2])
+truth, learner = _start(p, 0.01)
+rng = np.random.default_rng(p)
+_play(truth, learner, n_rounds // 4, rng)
+before, first = resident(), learner.rounds
+_play(truth, learner, n_rounds - n_rounds // 4, rng)
+growth = (resident() - before) / (learner.rounds - first)
+tracemalloc.start()
+copied = [Told(told.action, told.sample.copy()) for told in learner.log]
+print(json.dumps([learner.rounds, growth, tracemalloc.get_traced_memory()[0] / len(copied)]))
+"""
+
+
+def run_memory(p: int, n_rounds: int) -> RunMemory:
+    """A run that is not allowed to stop early, in a process of its own. Linux only.
+
+    The first quarter is for everything to find its place; the growth is that of the rest.
+    """
+    done = subprocess.run(  # noqa: S603
+        [sys.executable, "-c", _SCRIPT, str(p), str(n_rounds)],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return RunMemory(p, *json.loads(done.stdout))
