@@ -25,11 +25,11 @@ unit: $(VENV)/.ready
 	$(BIN)/causalfocus demo --json > /dev/null
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal
 
-# Two thousand runs at delta = 0.2: about ten minutes on two cores.
+# Two thousand runs at delta = 0.2: about five minutes on two cores.
 validity: $(VENV)/.ready
 	$(BIN)/pytest -m slow tests/test_validity.py
 
-# About three minutes: the paper's literal enumeration at six nodes is slow.
+# Under four minutes: the paper's literal enumeration at six nodes is slow.
 benchmark: $(VENV)/.ready
 	$(BIN)/causalfocus benchmark --out out/benchmark
 

@@ -111,6 +111,8 @@ def test_benchmark_writes_what_it_prints(tmp_path: Path) -> None:
     }
     assert all(row["engine"] > 0 and row["literal"] > 0 for row in figures["ratios"])
     assert [row["p"] for row in figures["times"]] == [5, 6, 7]
+    assert [(row["p"], row["stopped"]) for row in figures["rounds"]] == [(3, True), (4, True)]
+    assert figures["runs"][0]["n_rounds"] == 1000
 
 
 def test_benchmark_counts_the_rounds_to_a_certificate() -> None:

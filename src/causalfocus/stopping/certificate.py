@@ -220,7 +220,8 @@ class EvidenceDecision(Decision):
 
     @cached_property
     def evidence(self) -> float:
-        return min(float(self.edge_evidence.min()), self.graph_evidence)
+        found = min(float(self.edge_evidence.min()), self.graph_evidence)
+        return max(found, self.threshold) if self.stop else found  # the search is from below
 
     @property
     def reason(self) -> str:
