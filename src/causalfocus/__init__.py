@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         NumericalError,
     )
     from causalfocus.focus import Focus, Result
+    from causalfocus.information import Complexity, complexity
     from causalfocus.moments import Moments, RowMoments
     from causalfocus.oracles import Alternative, best_alternative, joint_mle
     from causalfocus.running import Round, run
@@ -38,6 +39,8 @@ _HOME = {
     "NumericalError": "errors",
     "Focus": "focus",
     "Result": "focus",
+    "Complexity": "information",
+    "complexity": "information",
     "Moments": "moments",
     "RowMoments": "moments",
     "Alternative": "oracles",
@@ -63,6 +66,7 @@ __all__ = [
     "AlreadyStoppedError",
     "Alternative",
     "CausalFocusError",
+    "Complexity",
     "Focus",
     "InvalidInputError",
     "LinearSEM",
@@ -75,6 +79,7 @@ __all__ = [
     "RowMoments",
     "__version__",
     "best_alternative",
+    "complexity",
     "do",
     "evidence",
     "joint_mle",

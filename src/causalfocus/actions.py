@@ -114,19 +114,30 @@ class ActionSet:
         number means just that value, None means that the node cannot be set.
     names : all nodes in order, when some of them cannot be set and are left out of `ranges`.
         By default the keys of `ranges`.
+    costs : what a round of each action costs, in money or hours; 1 where nothing is said. Keys are
+        actions, names of nodes (for all that set them) or "observe".
 
     Examples
     --------
     >>> actions = ActionSet({"heat": (20, 80), "flow": 1.5, "yield": None})
     >>> [str(action) for action in actions]
     ['observe', 'do(heat = 20)', 'do(heat = 80)', 'do(flow = 1.5)']
+    >>> ActionSet({"heat": (20, 80), "flow": 1.5}, costs={"heat": 5}).costs
+    (1.0, 5.0, 5.0, 1.0)
     """
 
     names: tuple[str, ...]
     ranges: tuple[tuple[float, float] | None, ...]
     actions: tuple[Action, ...]
+    costs: tuple[float, ...]
 
-    def __init__(self, ranges: Mapping[str, Range], names: Iterable[str] | None = None) -> None:
+    def __init__(
+        self,
+        ranges: Mapping[str, Range],
+        names: Iterable[str] | None = None,
+        *,
+        costs: Mapping[Action | str, float] | None = None,
+    ) -> None:
         if not isinstance(ranges, Mapping):
             raise InvalidInputError(
                 f"The ranges must map names to (low, high), got {type(ranges).__name__}. "
@@ -139,6 +150,7 @@ class ActionSet:
         object.__setattr__(self, "names", ordered)
         object.__setattr__(self, "ranges", checked)
         object.__setattr__(self, "actions", _endpoint_actions(ordered, checked))
+        object.__setattr__(self, "costs", _checked_costs(self.actions, ordered, costs or {}))
 
     def __len__(self) -> int:
         return len(self.actions)
@@ -174,6 +186,41 @@ def _endpoint_actions(
         if ends is not None:
             actions.extend(do(name, value) for value in sorted(set(ends)))
     return tuple(actions)
+
+
+def _checked_costs(
+    actions: tuple[Action, ...], names: tuple[str, ...], given: Mapping[Action | str, float]
+) -> tuple[float, ...]:
+    if not isinstance(given, Mapping):
+        raise InvalidInputError(
+            f"costs must map actions or names to numbers, got {type(given).__name__}. "
+            f'For example {{"observe": 1, {names[0]!r}: 5}}.'
+        )
+    result = dict.fromkeys(actions, 1.0)
+    named = sorted(given.items(), key=lambda item: isinstance(item[0], Action))
+    for key, cost in named:  # names first, so that a single action may differ from its node
+        try:
+            value = float(cost)
+        except (TypeError, ValueError):
+            raise InvalidInputError(f"The cost of {key} must be a number, got {cost!r}.") from None
+        if not (math.isfinite(value) and value > 0):
+            raise InvalidInputError(
+                f"The cost of {key} is {value:g}: costs must be positive and finite. "
+                f"For what is free give a small cost, small against the others."
+            )
+        if isinstance(key, Action):
+            meant = [key] if key in result else []
+        elif key == "observe" and key not in names:
+            meant = [OBSERVE]
+        else:
+            meant = [action for action in actions if action.target == key]
+        if not meant:
+            raise InvalidInputError(
+                f"There is no action {key} to put a cost on. The actions are "
+                f"{', '.join(map(str, actions))}."
+            )
+        result.update(dict.fromkeys(meant, value))
+    return tuple(result.values())
 
 
 def _checked_range(name: str, given: Range) -> tuple[float, float] | None:

@@ -34,3 +34,22 @@ def _a_cycle(has_edge: NDArray[np.bool_], within: Sequence[int], names: Sequence
             cycle = [*path[path.index(cause) :], cause]
             return " -> ".join(names[k] for k in reversed(cycle))
         path.append(cause)
+
+
+def changes_in_words(
+    weights: NDArray[np.float64], other: NDArray[np.float64], names: Sequence[str]
+) -> str:
+    """How another model differs: edges added, removed and reversed; if none, the largest shift."""
+    here, there = weights != 0, other != 0
+    said = []
+    for j, k in np.argwhere(here != there):
+        if here[j, k] and there[k, j] and not here[k, j]:
+            said.append(f"{names[k]} -> {names[j]} reversed")
+        elif here[j, k]:
+            said.append(f"without {names[k]} -> {names[j]}")
+        elif not (here[k, j] and not there[k, j]):
+            said.append(f"with {names[k]} -> {names[j]}")
+    if not said:
+        j, k = divmod(int(np.argmax(np.abs(other - weights))), len(names))
+        said.append(f"{names[k]} -> {names[j]} at {other[j, k]:g} instead of {weights[j, k]:g}")
+    return ", ".join(said)

@@ -10,8 +10,8 @@ from typing import Final
 import numpy as np
 
 from causalfocus.actions import ActionSet
-from causalfocus.benchmark.complexity import information_complexity
 from causalfocus.focus import Design, Focus
+from causalfocus.information import complexity
 from causalfocus.sem import LinearSEM
 from causalfocus.space import PAPER_CLASS
 from causalfocus.stopping import EvidenceDecision
@@ -62,7 +62,7 @@ def summary(p: int, runs: Sequence[CertifiedRun]) -> CertificateSummary:
     scale = math.log(1 / DELTAS[at])
     focus = np.array([run.focus for run in runs], dtype=float)
     uniform = np.array([run.uniform for run in runs], dtype=float)
-    complexity = np.array([run.complexity for run in runs])
+    values = np.array([run.complexity for run in runs])
     levels = np.log(1 / np.array(DELTAS))
     slope = float(np.polyfit(levels, focus.mean(axis=0), 1)[0])
     return CertificateSummary(
@@ -71,11 +71,11 @@ def summary(p: int, runs: Sequence[CertifiedRun]) -> CertificateSummary:
         int((focus[:, -1] < MOST_ROUNDS).sum()),
         sum(run.n_wrong for run in runs),
         float(np.median(focus[:, at])),
-        float(np.median(focus[:, at] * complexity / scale)),
+        float(np.median(focus[:, at] * values / scale)),
         float(np.median(uniform[:, at] / focus[:, at])),
         tuple(focus.mean(axis=0).tolist()),
         slope,
-        float((1 / complexity).mean()),
+        float((1 / values).mean()),
     )
 
 
@@ -85,8 +85,8 @@ def _both_designs(task: tuple[int, int]) -> CertifiedRun:
     actions = ActionSet(dict.fromkeys(truth.names, (-2.0, 2.0)))
     focus, wrong = _stopping_times(truth, actions, "focus", seed)
     uniform, also_wrong = _stopping_times(truth, actions, "uniform", seed)
-    complexity = information_complexity(truth, actions, PAPER_CLASS, EPSILON)
-    return CertifiedRun(seed, complexity, focus, uniform, wrong + also_wrong)
+    value = complexity(truth, actions, PAPER_CLASS, epsilon=EPSILON).value
+    return CertifiedRun(seed, value, focus, uniform, wrong + also_wrong)
 
 
 def _stopping_times(

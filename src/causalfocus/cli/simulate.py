@@ -11,9 +11,9 @@ import typer
 from rich.console import Console
 
 from causalfocus.actions import ActionSet
-from causalfocus.benchmark.complexity import information_complexity
 from causalfocus.errors import InvalidInputError
 from causalfocus.focus import Focus
+from causalfocus.information import complexity
 from causalfocus.report.live import LiveView
 from causalfocus.report.tables import edge_table, equation_table, interval_table
 from causalfocus.running import run
@@ -108,7 +108,7 @@ def _facts(
     error = float(np.abs(result.model.weights - truth.weights).max())
     shd = result.model.shd(truth)
     epsilon = learner.epsilon or 0.0
-    known = space.contains(truth)
+    known = space.contains(truth) and truth.p > 1
     return {
         "rounds": result.rounds,
         "stopped": result.certified,
@@ -121,7 +121,7 @@ def _facts(
         "seconds": round(seconds, 3),
         "counts": {str(action): n for action, n in result.counts.items()},
         "complexity": (
-            information_complexity(truth, learner.actions, space, epsilon) if known else None
+            complexity(truth, learner.actions, space, epsilon=epsilon).value if known else None
         ),
         "truth": truth.to_dict(),
         "estimate": result.model.to_dict(),

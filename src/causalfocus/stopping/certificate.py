@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from causalfocus.graph import changes_in_words
 from causalfocus.kernels import certificate
 from causalfocus.moments import Moments, RowMoments
 from causalfocus.sem import LinearSEM
@@ -236,13 +237,9 @@ class EvidenceDecision(Decision):
             return f"The weight of {names[k]} -> {names[j]} is not yet certain enough."
         if self.verdict is None or self.verdict.rival is None:
             return "Another graph is not yet rejected."
-        present = self.estimate.weights != 0.0
-        rival = (self.verdict.rival[:, None] >> np.arange(self.estimate.p)) & 1 == 1
-        moves = [
-            f"{'with' if rival[j, k] else 'without'} {names[k]} -> {names[j]}"
-            for j, k in np.argwhere(rival != present)
-        ]
-        return f"Another graph is not yet rejected: {', '.join(moves)}."
+        rival = (self.verdict.rival[:, None] >> np.arange(self.estimate.p)) & 1
+        changes = changes_in_words(self.estimate.weights, rival.astype(np.float64), names)
+        return f"Another graph is not yet rejected: {changes}."
 
 
 def evidence(

@@ -1,0 +1,244 @@
+"""How hard is it: the information complexity of a system and its optimal design.
+
+C_r of Eq. finite_information_complexity is the value of a game: a design spreads one unit of rounds
+(or of cost) over the actions, and the closest alternative answers. It is solved by cutting planes.
+Each alternative met so far is a linear function of the design; a linear program finds the design
+that is best against these, which bounds the value from above. The exact closest alternative to that
+design bounds it from below and is the next function. Both bounds are part of the result.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+
+from causalfocus.actions import Action, ActionSet, actions_as_arrays
+from causalfocus.errors import InvalidInputError, NumericalError
+from causalfocus.graph import changes_in_words
+from causalfocus.kernels import response
+from causalfocus.sem import LinearSEM
+from causalfocus.space import ModelClass
+
+Floats = NDArray[np.float64]
+
+MOST_PLANES = 1000
+NOTHING = 1e-12
+"""A value below this share of the largest divergence met is rounding: nothing tells them apart."""
+
+SMALLEST_SHARE = 1e-6
+"""Alternatives that carry less of the game's equilibrium than this are not named."""
+
+
+@dataclass(frozen=True)
+class Rival:
+    """An alternative that binds the optimal design.
+
+    Attributes
+    ----------
+    model : the alternative
+    changes : how it differs, in words
+    share : of the equilibrium mixture of alternatives
+    """
+
+    model: LinearSEM
+    changes: str
+    share: float
+
+
+@dataclass(frozen=True)
+class Complexity:
+    """Solution of the game for one system.
+
+    Attributes
+    ----------
+    value, upper : lower and upper bound on C_epsilon, nats per round (per unit of cost)
+    allocation : the optimal design, the share of each action in the rounds (in the cost)
+    rivals : the alternatives that bind it, the heaviest first
+    epsilon : None for the graph alone
+    n_planes : cutting planes that were needed
+    """
+
+    value: float
+    upper: float
+    allocation: dict[Action, float]
+    rivals: tuple[Rival, ...]
+    epsilon: float | None
+    n_planes: int
+    _game: "_Game" = field(repr=False, compare=False)
+
+    @property
+    def gap(self) -> float:
+        """Relative distance of the two bounds; zero if the value is zero."""
+        return (self.upper - self.value) / self.value if self.value > 0.0 else 0.0
+
+    @property
+    def is_identifiable(self) -> bool:
+        """Whether some design tells the system from every alternative."""
+        return self.value > 0.0
+
+    @property
+    def share_of_rounds(self) -> dict[Action, float]:
+        """The design as shares of the rounds; the allocation itself unless costs differ."""
+        amounts = np.array(list(self.allocation.values())) / self._game.costs
+        return dict(zip(self.allocation, (amounts / amounts.sum()).tolist(), strict=True))
+
+    def first_order(self, delta: float) -> float:
+        """log(1/delta) / C_epsilon: rounds (cost) of the best rule to first order, small delta."""
+        return _ratio(math.log(1.0 / _checked_delta(delta)), self.value)
+
+    def lower_bound(self, delta: float) -> float:
+        """kl(1 - delta, delta) / C_{2 epsilon}: no valid rule needs less on average
+        (Theorem lower_bound; stated for delta below 1/2).
+        """
+        delta = _checked_delta(delta)
+        if delta >= 0.5:
+            raise InvalidInputError(f"The lower bound holds for delta below 1/2, got {delta:g}.")
+        needed = (1.0 - 2.0 * delta) * math.log((1.0 - delta) / delta)
+        return _ratio(needed, self._at_twice_epsilon.upper)
+
+    @cached_property
+    def _at_twice_epsilon(self) -> "Complexity":
+        if self.epsilon is None:
+            return self
+        return self._game.solved(2.0 * self.epsilon)
+
+
+def complexity(
+    model: LinearSEM,
+    actions: ActionSet,
+    space: ModelClass,
+    *,
+    epsilon: float | None,
+    gap: float = 1e-3,
+) -> Complexity:
+    """The information per round (per unit of cost) that the best design guarantees, C_epsilon.
+
+    A value of zero means that some alternative looks the same under every action: the answer can
+    never be certified, and `rivals` says which edges are to blame.
+
+    Parameters
+    ----------
+    model : the system, a member of the class
+    actions : what can be done, with costs if they differ
+    space : the model class
+    epsilon : accuracy of the weights; None for the graph alone
+    gap : relative distance of the bounds at which to stop
+
+    Examples
+    --------
+    >>> import causalfocus as cf
+    >>> model = cf.LinearSEM([[0, 0], [0.5, 0]], 1.0)
+    >>> actions = cf.ActionSet({"X1": (-2, 2), "X2": (-2, 2)})
+    >>> space = cf.ModelClass(min_effect=0.2, noise_variance=(0.5, 2), intercept=False)
+    >>> found = cf.complexity(model, actions, space, epsilon=0.1)
+    >>> round(found.value, 3), found.rivals[0].changes
+    (0.02, 'X1 -> X2 at 0.4 instead of 0.5')
+    """
+    if not 0.0 < gap < 1.0:
+        raise InvalidInputError(f"gap is a relative distance between 0 and 1, got {gap!r}.")
+    if model.names != actions.names:
+        raise InvalidInputError(
+            f"The model has the nodes {', '.join(model.names)} and the actions are for "
+            f"{', '.join(actions.names)}: they must be the same, in the same order."
+        )
+    space.require(model)
+    if model.p == 1:
+        raise InvalidInputError("A single node has no alternative: there is nothing to learn.")
+    radius = None if epsilon is None else space.checked_epsilon(epsilon)
+    return _Game(model, actions, space, gap).solved(radius)
+
+
+@dataclass(frozen=True)
+class _Game:
+    model: LinearSEM
+    actions: ActionSet
+    space: ModelClass
+    gap: float
+
+    @cached_property
+    def costs(self) -> Floats:
+        return np.array(self.actions.costs)
+
+    def solved(self, radius: float | None) -> Complexity:
+        k = len(self.actions)
+        design, lower, best = np.full(k, 1.0 / k), -math.inf, np.full(k, 1.0 / k)
+        planes: list[Floats] = []
+        rivals: list[LinearSEM] = []
+        for _ in range(MOST_PLANES):
+            gains, rival = self._answer(design, radius)
+            if float(gains @ design) > lower:
+                lower, best = float(gains @ design), design
+            planes.append(gains)
+            rivals.append(rival)
+            upper, design, shares = _best_design(planes)
+            if upper <= NOTHING * max(float(plane.max()) for plane in planes):
+                lower, upper = 0.0, 0.0
+            if upper - lower <= self.gap * lower:
+                break
+        else:
+            raise NumericalError(
+                f"The game was not solved to {self.gap:g}: after {MOST_PLANES} cutting planes its "
+                f"value is between {lower:g} and {upper:g}. Ask for a larger gap."
+            )
+        named = self._named(rivals, shares)
+        allocation = dict(zip(self.actions, best.tolist(), strict=True))
+        return Complexity(lower, upper, allocation, named, radius, len(planes), self)
+
+    def _answer(self, design: Floats, radius: float | None) -> tuple[Floats, LinearSEM]:
+        """Divergences per unit of cost of the closest alternative to a design."""
+        model = self.model
+        targets, values = actions_as_arrays(self.actions, model.names)
+        gains, _, weights, variances, intercepts = response.alternative(
+            (model.weights, model.noise_variances, model.intercepts, model.order),
+            (targets, values, design / self.costs),
+            (self.space.min_effect, self.space.effect_limit),
+            self.space.variance_limits,
+            radius or 0.0,
+            self.space.intercept,
+        )
+        rival = LinearSEM._trusted(weights.copy(), variances.copy(), intercepts, model.names)
+        return gains / self.costs, rival
+
+    def _named(self, rivals: Sequence[LinearSEM], shares: Floats) -> tuple[Rival, ...]:
+        """Equal ones together, the heaviest first."""
+        together: dict[str, tuple[LinearSEM, float]] = {}
+        for rival, share in zip(rivals, shares, strict=True):
+            if share > SMALLEST_SHARE:
+                changes = changes_in_words(self.model.weights, rival.weights, self.model.names)
+                _, known = together.get(changes, (rival, 0.0))
+                together[changes] = (rival, known + float(share))
+        found = [Rival(model, changes, share) for changes, (model, share) in together.items()]
+        return tuple(sorted(found, key=lambda rival: -rival.share))
+
+
+def _best_design(planes: Sequence[Floats]) -> tuple[float, Floats, Floats]:
+    """The design that is best against some alternatives: value, design, and their equilibrium."""
+    k = len(planes[0])
+    scale = max(float(plane.max()) for plane in planes) or 1.0
+    table = np.hstack([-np.array(planes) / scale, np.ones((len(planes), 1))])
+    solved = linprog(
+        np.append(np.zeros(k), -1.0),
+        A_ub=table,
+        b_ub=np.zeros(len(planes)),
+        A_eq=[[1.0] * k + [0.0]],
+        b_eq=[1.0],
+        bounds=[(0, None)] * k + [(None, None)],
+    )
+    if solved.x is None:
+        raise NumericalError(f"The linear program over designs failed: {solved.message}")
+    design = np.maximum(solved.x[:k], 0.0)
+    return -solved.fun * scale, design / design.sum(), -solved.ineqlin.marginals
+
+
+def _ratio(needed: float, rate: float) -> float:
+    return needed / rate if rate > 0.0 else math.inf
+
+
+def _checked_delta(delta: float) -> float:
+    if not (isinstance(delta, int | float) and 0 < delta < 1):
+        raise InvalidInputError(f"delta is a probability between 0 and 1, got {delta!r}.")
+    return float(delta)
