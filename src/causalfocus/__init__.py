@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         InvalidInputError,
         MissingExtraError,
         NumericalError,
+        UnidentifiableWarning,
     )
     from causalfocus.focus import Focus, Result
     from causalfocus.information import Complexity, complexity
@@ -37,6 +38,7 @@ _HOME = {
     "InvalidInputError": "errors",
     "MissingExtraError": "errors",
     "NumericalError": "errors",
+    "UnidentifiableWarning": "errors",
     "Focus": "focus",
     "Result": "focus",
     "Complexity": "information",
@@ -77,6 +79,7 @@ __all__ = [
     "Result",
     "Round",
     "RowMoments",
+    "UnidentifiableWarning",
     "__version__",
     "best_alternative",
     "complexity",

@@ -19,3 +19,7 @@ class AlreadyStoppedError(CausalFocusError, RuntimeError):
 
 class MissingExtraError(CausalFocusError, ImportError):
     """An optional dependency is needed and not installed; the message names the extra."""
+
+
+class UnidentifiableWarning(UserWarning):
+    """With these actions something may never be certified, however many samples there are."""

@@ -5,6 +5,7 @@ direction, each step in a module of its own.
 """
 
 import math
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -14,7 +15,11 @@ from numpy.typing import NDArray
 
 from causalfocus.actions import Action, ActionSet, actions_as_arrays
 from causalfocus.allocation import AdaHedge, forced_action, tracked_action
-from causalfocus.errors import AlreadyStoppedError, InvalidInputError
+from causalfocus.errors import (
+    AlreadyStoppedError,
+    InvalidInputError,
+    UnidentifiableWarning,
+)
 from causalfocus.kernels import population, response
 from causalfocus.learner import Sample, Told
 from causalfocus.moments import Moments
@@ -51,6 +56,7 @@ class Result:
     evidence, threshold : in nats
     delta, epsilon : what was asked for
     counts : how often each action was taken up to then
+    cost : of these rounds; their number if no costs were given
     """
 
     model: LinearSEM
@@ -62,6 +68,7 @@ class Result:
     delta: float
     epsilon: float | None
     counts: dict[Action, int]
+    cost: float
 
 
 class Focus:
@@ -72,7 +79,7 @@ class Focus:
 
     Parameters
     ----------
-    actions : what can be done
+    actions : what can be done, and what it costs: the design aims at information per cost
     space : what is assumed of the system
     epsilon : accuracy of the weights, at most min_effect / 2; None asks for the graph alone
     delta : how often the answer may be wrong
@@ -95,6 +102,7 @@ class Focus:
             raise InvalidInputError(f"delta is a probability between 0 and 1, got {delta!r}.")
         self.actions = actions
         self.space = space
+        _warn_of_unsettable(actions)
         self.epsilon = None if epsilon is None else space.checked_epsilon(epsilon)
         self.delta = float(delta)
         self.design = self._checked_design(design)
@@ -102,6 +110,7 @@ class Focus:
         self._moments = Moments(actions.names)
         self._targets, self._values = actions_as_arrays(actions, actions.names)
         self._index = {action: i for i, action in enumerate(actions)}
+        self._costs = np.array(actions.costs) / min(actions.costs)  # exactly 1 where they are equal
         self._counts = np.zeros(len(actions))
         self._cumulative = np.zeros(len(actions))
         self._hedge = AdaHedge(len(actions))
@@ -148,8 +157,13 @@ class Focus:
         return {action: int(n) for action, n in zip(self.actions, self._counts, strict=True)}
 
     @property
+    def cost(self) -> float:
+        """What the rounds so far have cost; actions that are not in the set are not counted."""
+        return float(self._counts @ np.array(self.actions.costs))
+
+    @property
     def allocation(self) -> dict[Action, float]:
-        """The present weights of the actions, alpha_t."""
+        """The present weights of the actions, alpha_t: shares of the cost."""
         return dict(zip(self.actions, self._hedge.weights.tolist(), strict=True))
 
     @property
@@ -192,12 +206,17 @@ class Focus:
         return taken
 
     def _next(self, counts: Floats, t: int) -> int:
-        """Tracking of the game's allocation; while a rival graph lags, the action against it."""
+        """Tracking of the game's allocation; while a rival graph lags, the action against it.
+
+        All in units of the cheapest action's cost, which are rounds if costs are equal.
+        """
         if self.design == "uniform":
             return int(counts.argmin())
+        spent = counts * self._costs
+        total = t + float((spent - counts).sum())
         if self._rival_gains is None:
-            return tracked_action(counts, self._cumulative, t, self._exploration)
-        forced = forced_action(counts, t, self._exploration)
+            return tracked_action(spent, self._cumulative, total, self._exploration)
+        forced = forced_action(spent, total, self._exploration)
         return int(self._rival_gains.argmax()) if forced is None else forced
 
     def continue_after_stop(self) -> None:
@@ -209,30 +228,34 @@ class Focus:
         row = self._moments._take(action, sample)
         row.setflags(write=False)
         self._log.append(Told(action, row))
+        cost = 1.0
         if action in self._index:
             self._counts[self._index[action]] += 1
-        self._learn()
+            cost = self._costs[self._index[action]]
+        self._learn(cost)
 
-    def _learn(self) -> None:
+    def _learn(self, cost: float) -> None:
         self._estimate = joint_mle(self._moments, self.space)
         self._decision = self._decide()
         if self._decision.stop and self._certificate is None:
             self._certificate = self._result(certified=True)
         if self.design == "focus":
-            self._cumulative += self._hedge.weights
+            self._cumulative += self._hedge.weights * cost
             self._hedge.update(self._gains())
 
     def _gains(self) -> Floats:
-        """Divergences of the best response; none where one sample fits perfectly, or one node."""
+        """Divergences of the best response per unit of cost; none where a sample fits perfectly, or
+        for a single node.
+        """
         gains, *_ = response.alternative(
             self._reference,
-            (self._targets, self._values, self._hedge.weights),
+            (self._targets, self._values, self._hedge.weights / self._costs),
             (self.space.min_effect, self.space.effect_limit),
             self.space.variance_limits,
             self.epsilon or 0.0,
             self.space.intercept,
         )
-        return gains if np.isfinite(gains).all() else np.zeros(len(gains))
+        return gains / self._costs if np.isfinite(gains).all() else np.zeros(len(gains))
 
     @property
     def _exploration(self) -> float:
@@ -267,12 +290,13 @@ class Focus:
         self._rival_gains = None
         if rival is not None:
             model = graph_mle(self._moments, rival, self.space)
-            self._rival_gains = population.divergences(
+            gains = population.divergences(
                 self._reference,
                 (model.weights, model.noise_variances, model.intercepts),
                 self._targets,
                 self._values,
             )
+            self._rival_gains = gains / self._costs
 
     @property
     def _stopped_at(self) -> int:
@@ -296,6 +320,7 @@ class Focus:
             self.delta,
             self.epsilon,
             self.counts,
+            self.cost,
         )
 
     def replayed(self, told: Iterable[Told] | None = None) -> "Focus":
@@ -311,3 +336,20 @@ class Focus:
         for line in self._log if told is None else told:
             twin.tell(line.action, line.sample)
         return twin
+
+
+def _warn_of_unsettable(actions: ActionSet) -> None:
+    """Between two nodes that nobody can set, the direction may show under no action at all."""
+    unsettable = actions.unsettable
+    if len(unsettable) < 2:
+        return
+    pairs = [f"{a} and {b}" for i, a in enumerate(unsettable) for b in unsettable[i + 1 :]]
+    shown = "; ".join(pairs[:6]) + ("; ..." if len(pairs) > 6 else "")
+    warnings.warn(
+        f"No action sets {', '.join(unsettable)}. An edge between two of them ({shown}) looks the "
+        f"same in both directions unless another variable that can be set, or a second cause, "
+        f"tells them apart: such an edge may never be certified. Make one of each pair settable, "
+        f"or check with cf.complexity on a model you think likely.",
+        UnidentifiableWarning,
+        stacklevel=3,
+    )

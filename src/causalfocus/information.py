@@ -26,8 +26,8 @@ from causalfocus.space import ModelClass
 Floats = NDArray[np.float64]
 
 MOST_PLANES = 1000
-NOTHING = 1e-12
-"""A value below this share of the largest divergence met is rounding: nothing tells them apart."""
+NOTHING = 1e-10
+"""Nats per round below which a divergence is rounding: nothing tells the models apart."""
 
 SMALLEST_SHARE = 1e-6
 """Alternatives that carry less of the game's equilibrium than this are not named."""
@@ -175,7 +175,7 @@ class _Game:
             planes.append(gains)
             rivals.append(rival)
             upper, design, shares = _best_design(planes)
-            if upper <= NOTHING * max(float(plane.max()) for plane in planes):
+            if upper * self.costs.min() <= NOTHING:
                 lower, upper = 0.0, 0.0
             if upper - lower <= self.gap * lower:
                 break
@@ -185,6 +185,10 @@ class _Game:
                 f"value is between {lower:g} and {upper:g}. Ask for a larger gap."
             )
         named = self._named(rivals, shares)
+        even = _evened_out(best, np.array(planes))
+        value = float(self._answer(even, radius)[0] @ even)
+        if value >= lower * (1.0 - 1e-9):
+            lower, best = min(value, upper), even
         allocation = dict(zip(self.actions, best.tolist(), strict=True))
         return Complexity(lower, upper, allocation, named, radius, len(planes), self)
 
@@ -216,7 +220,11 @@ class _Game:
 
 
 def _best_design(planes: Sequence[Floats]) -> tuple[float, Floats, Floats]:
-    """The design that is best against some alternatives: value, design, and their equilibrium."""
+    """The design that is best against some alternatives, and their equilibrium mixture.
+
+    First an upper bound on the value of any design: the best action against the mixture. It holds
+    for any mixture, so the accuracy of the linear program does not matter to it.
+    """
     k = len(planes[0])
     scale = max(float(plane.max()) for plane in planes) or 1.0
     table = np.hstack([-np.array(planes) / scale, np.ones((len(planes), 1))])
@@ -231,7 +239,22 @@ def _best_design(planes: Sequence[Floats]) -> tuple[float, Floats, Floats]:
     if solved.x is None:
         raise NumericalError(f"The linear program over designs failed: {solved.message}")
     design = np.maximum(solved.x[:k], 0.0)
-    return -solved.fun * scale, design / design.sum(), -solved.ineqlin.marginals
+    mixture = np.maximum(-solved.ineqlin.marginals, 0.0)
+    if not mixture.sum() > 0.0:
+        mixture = np.ones(len(planes))
+    mixture /= mixture.sum()
+    return float((mixture @ np.array(planes)).max()), design / design.sum(), mixture
+
+
+def _evened_out(design: Floats, planes: Floats) -> Floats:
+    """Equal shares for actions that tell equally much against every alternative met."""
+    even = design.copy()
+    columns = planes.T
+    for a in range(len(design)):
+        twins = np.flatnonzero(np.isclose(columns, columns[a], rtol=1e-9, atol=0.0).all(axis=1))
+        even[a] = design[twins].mean()
+    even /= even.sum()
+    return even
 
 
 def _ratio(needed: float, rate: float) -> float:

@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 
-def forced_action(counts: Floats, t: int, share: float = 1.0) -> int | None:
+def forced_action(counts: Floats, t: float, share: float = 1.0) -> int | None:
     """The least taken action while it has fewer than share * sqrt(t) rounds, or none; else None."""
     least = int(counts.argmin())
     return least if counts[least] == 0 or counts[least] < share * math.sqrt(t) else None
 
 
-def tracked_action(counts: Floats, cumulative: Floats, t: int, share: float = 1.0) -> int:
+def tracked_action(counts: Floats, cumulative: Floats, t: float, share: float = 1.0) -> int:
     """Index of the next action.
 
     The least taken action while it has fewer than sqrt(t) rounds, which also plays every action
@@ -23,9 +23,9 @@ def tracked_action(counts: Floats, cumulative: Floats, t: int, share: float = 1.
 
     Parameters
     ----------
-    counts : (k,) how often each action was taken, N_t
+    counts : (k,) how often each action was taken, N_t, or what was spent on it
     cumulative : (k,) sums of the allocations so far
-    t : rounds so far
+    t : rounds so far, or all that was spent
     share : of sqrt(t); 1 in the paper
     """
     forced = forced_action(counts, t, share)

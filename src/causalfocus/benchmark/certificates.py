@@ -11,7 +11,7 @@ import numpy as np
 
 from causalfocus.actions import ActionSet
 from causalfocus.focus import Design, Focus
-from causalfocus.information import complexity
+from causalfocus.planning import forecasts
 from causalfocus.sem import LinearSEM
 from causalfocus.space import PAPER_CLASS
 from causalfocus.stopping import EvidenceDecision
@@ -25,13 +25,16 @@ MOST_ROUNDS: Final = 100_000
 
 @dataclass(frozen=True)
 class CertifiedRun:
-    """One system: rounds to the certificate for every delta, and whether any answer was wrong."""
+    """One system: rounds to the certificate for every delta, how many answers were wrong, and what
+    was predicted for FOCUS.
+    """
 
     seed: int
     complexity: float
     focus: tuple[int, ...]
     uniform: tuple[int, ...]
     n_wrong: int
+    predicted: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,8 @@ class CertificateSummary:
     mean_rounds_by_delta: tuple[float, ...]
     slope: float
     mean_inverse_complexity: float
+    median_predicted: float
+    measured_over_predicted: tuple[float, float, float]
 
 
 def certified_runs(p: int, seeds: range, workers: int) -> Iterator[CertifiedRun]:
@@ -63,6 +68,9 @@ def summary(p: int, runs: Sequence[CertifiedRun]) -> CertificateSummary:
     focus = np.array([run.focus for run in runs], dtype=float)
     uniform = np.array([run.uniform for run in runs], dtype=float)
     values = np.array([run.complexity for run in runs])
+    predicted = np.array([run.predicted for run in runs])
+    ratios = focus[:, at] / predicted[:, at]
+    tenth, middle, ninetieth = np.quantile(ratios, [0.1, 0.5, 0.9])
     levels = np.log(1 / np.array(DELTAS))
     slope = float(np.polyfit(levels, focus.mean(axis=0), 1)[0])
     return CertificateSummary(
@@ -76,6 +84,8 @@ def summary(p: int, runs: Sequence[CertifiedRun]) -> CertificateSummary:
         tuple(focus.mean(axis=0).tolist()),
         slope,
         float((1 / values).mean()),
+        float(np.median(predicted[:, at])),
+        (float(tenth), float(middle), float(ninetieth)),
     )
 
 
@@ -85,8 +95,10 @@ def _both_designs(task: tuple[int, int]) -> CertifiedRun:
     actions = ActionSet(dict.fromkeys(truth.names, (-2.0, 2.0)))
     focus, wrong = _stopping_times(truth, actions, "focus", seed)
     uniform, also_wrong = _stopping_times(truth, actions, "uniform", seed)
-    value = complexity(truth, actions, PAPER_CLASS, epsilon=EPSILON).value
-    return CertifiedRun(seed, value, focus, uniform, wrong + also_wrong)
+    plan = forecasts(truth, actions, PAPER_CLASS, epsilon=EPSILON, deltas=DELTAS)
+    predicted = tuple(forecast.rounds for forecast in plan)
+    value = plan[0].complexity.value
+    return CertifiedRun(seed, value, focus, uniform, wrong + also_wrong, predicted)
 
 
 def _stopping_times(

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from causalfocus.benchmark.certificates import DELTAS, CertificateSummary
+from causalfocus.benchmark.costs import CostSummary
+from causalfocus.benchmark.game import GameTimes
 from causalfocus.benchmark.literal import Ratio
 from causalfocus.benchmark.memory import PeakMemory
 from causalfocus.benchmark.oracles import OracleTimes, growth_per_node
@@ -25,7 +27,9 @@ class Figures:
     memory: list[PeakMemory] = field(default_factory=list)
     rounds: list[RoundTimes] = field(default_factory=list)
     runs: list[RunMemory] = field(default_factory=list)
+    games: list[GameTimes] = field(default_factory=list)
     certificates: list[CertificateSummary] = field(default_factory=list)
+    costs: list[CostSummary] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -35,7 +39,9 @@ class Figures:
             "memory": [asdict(row) | {"table": row.table} for row in self.memory],
             "rounds": [asdict(row) for row in self.rounds],
             "runs": [asdict(row) for row in self.runs],
+            "games": [asdict(row) for row in self.games],
             "certificates": [asdict(row) for row in self.certificates],
+            "costs": [asdict(row) for row in self.costs],
         }
 
     def to_markdown(self) -> str:
@@ -50,8 +56,13 @@ class Figures:
             parts.append(_round_table(self.rounds))
         if self.runs:
             parts.append(_run_table(self.runs))
+        if self.games:
+            parts.append(_game_table(self.games))
         if self.certificates:
             parts.append(_certificate_table(self.certificates))
+            parts.append(_prediction_table(self.certificates))
+        if self.costs:
+            parts.append(_cost_table(self.costs))
         return "\n\n".join(parts) + "\n"
 
 
@@ -172,6 +183,54 @@ delta = 0.05. `wrong`: certified answers that are not right, over both designs a
         f"| {r.p} | {r.n_systems} | {r.n_stopped} | {r.n_wrong} | {r.median_rounds:,.0f} | "
         f"{r.median_ratio:.2f} | {r.median_uniform_over_focus:.2f} | {r.slope:,.0f} | "
         f"{r.mean_inverse_complexity:,.0f} |"
+        for r in rows
+    )
+
+
+def _prediction_table(rows: list[CertificateSummary]) -> str:
+    head = """### Rounds foretold
+
+What `causalfocus plan` says of FOCUS on each of these systems, at delta = 0.05. The last column is
+measured over predicted: tenth percentile, median, ninetieth.
+
+| p | systems | median predicted | median measured | off by | measured / predicted |
+|---|---|---|---|---|---|
+"""
+    return head + "\n".join(
+        f"| {r.p} | {r.n_systems} | {r.median_predicted:,.0f} | {r.median_rounds:,.0f} | "
+        f"{100 * (r.median_predicted / r.median_rounds - 1):+.0f} % | "
+        f"{', '.join(f'{value:.2f}' for value in r.measured_over_predicted)} |"
+        for r in rows
+    )
+
+
+def _cost_table(rows: list[CostSummary]) -> str:
+    head = """### What knowing the costs saves
+
+FOCUS at delta = 0.05; setting a node costs 1 to 10, drawn log-uniform per node, observing costs 1.
+`aware` knows the costs, `blind` does not; both pay them.
+
+| p | systems | mean cost, aware | mean cost, blind | mean of aware / blind | its standard error |
+|---|---|---|---|---|---|
+"""
+    return head + "\n".join(
+        f"| {r.p} | {r.n_systems} | {r.mean_aware:,.0f} | {r.mean_blind:,.0f} | "
+        f"{r.mean_ratio:.3f} | {r.standard_error:.3f} |"
+        for r in rows
+    )
+
+
+def _game_table(rows: list[GameTimes]) -> str:
+    head = """### Information complexity
+
+`cf.complexity` at the estimates of the problems above: seconds per call, cutting planes, and the
+largest relative distance of upper and lower value.
+
+| p | problems | seconds | planes | largest gap |
+|---|---|---|---|---|
+"""
+    return head + "\n".join(
+        f"| {r.p} | {r.n_problems} | {_time(r.seconds)} | {r.n_planes:g} | {r.gap:.1e} |"
         for r in rows
     )
 

@@ -25,11 +25,16 @@ def benchmark(
     systems: Annotated[
         int, typer.Option(min=0, help="Only rounds to a certificate, on so many systems.")
     ] = 0,
+    costs: Annotated[
+        int, typer.Option(min=0, help="Only what knowing the costs saves, on so many systems.")
+    ] = 0,
     nodes: Annotated[int, typer.Option(help="Nodes of these systems.")] = 6,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Measure the exact oracles, or with --systems the rounds that a certificate takes."""
     from causalfocus.benchmark.certificates import certified_runs, summary
+    from causalfocus.benchmark.costs import cost_runs, cost_summary
+    from causalfocus.benchmark.game import game_times
     from causalfocus.benchmark.literal import find_referee, ratios
     from causalfocus.benchmark.memory import peak_memory
     from causalfocus.benchmark.oracles import oracle_times
@@ -37,9 +42,14 @@ def benchmark(
 
     progress = Console(stderr=True)
     figures = Figures()
+    workers = os.cpu_count() or 1
     if systems:
-        runs = certified_runs(nodes, range(systems), os.cpu_count() or 1)
+        runs = certified_runs(nodes, range(systems), workers)
         figures.certificates = [summary(nodes, _watched(progress, "systems", runs, systems))]
+    if costs:
+        priced = cost_runs(nodes, range(costs), workers)
+        figures.costs = [cost_summary(nodes, _watched(progress, "costs", priced, costs))]
+    if systems or costs:
         _deliver(figures, progress, out, as_json)
         return
     literal = find_referee(referee)
@@ -58,6 +68,8 @@ def benchmark(
 
     sizes = range(3, 5 if quick else 13)
     figures.rounds = _watched(progress, "rounds", round_times(sizes), len(sizes))
+    sizes = range(3, 5 if quick else 11)
+    figures.games = _watched(progress, "games", game_times(sizes, 2 if quick else 5), len(sizes))
     figures.runs = [run_memory(6, 1_000 if quick else 20_000)]
 
     _deliver(figures, progress, out, as_json)

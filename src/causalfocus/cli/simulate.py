@@ -10,8 +10,7 @@ import numpy as np
 import typer
 from rich.console import Console
 
-from causalfocus.actions import ActionSet
-from causalfocus.errors import InvalidInputError
+from causalfocus.cli.given import action_set, load_model
 from causalfocus.focus import Focus
 from causalfocus.information import complexity
 from causalfocus.report.live import LiveView
@@ -48,6 +47,13 @@ def simulate(
     delta: Annotated[float, typer.Option(help="How often the answer may be wrong.")] = 0.05,
     max_rounds: Annotated[int, typer.Option(min=0, help="Give up after so many.")] = 100_000,
     reach: Annotated[float, typer.Option(help="Nodes can be set to -reach and reach.")] = 2.0,
+    ranges: Annotated[
+        list[str] | None,
+        typer.Option("--range", help="X1=-1:3, or X1=none if it cannot be set; repeatable."),
+    ] = None,
+    costs: Annotated[
+        list[str] | None, typer.Option("--cost", help="Cost of a round: X1=5 or observe=1.")
+    ] = None,
     min_effect: Annotated[float, typer.Option(help="Smallest effect of the class.")] = 0.15,
     max_effect: Annotated[float, typer.Option(help="Largest effect of the class.")] = 1.5,
     noise: Annotated[tuple[float, float], typer.Option(help="Range of the noise variances.")] = (
@@ -62,8 +68,10 @@ def simulate(
 ) -> None:
     """Run a learner on a system until its answer is certified; exit code 3 if it is not."""
     space = ModelClass(min_effect, max_effect, noise, intercept=intercept)
-    truth = _load(model) if model else random_sem(nodes, density=density, seed=seed, space=space)
-    actions = ActionSet(dict.fromkeys(truth.names, (-reach, reach)))
+    truth = (
+        load_model(model) if model else random_sem(nodes, density=density, seed=seed, space=space)
+    )
+    actions = action_set(truth.names, ranges or [], costs or [], reach)
     learner = Focus(
         actions,
         space,
@@ -93,14 +101,6 @@ def simulate(
         raise typer.Exit(NOT_STOPPED)
 
 
-def _load(path: Path) -> LinearSEM:
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InvalidInputError(f"{path} cannot be read as JSON: {error}.") from None
-    return LinearSEM.from_dict(data)
-
-
 def _facts(
     learner: Focus, truth: LinearSEM, space: ModelClass, seconds: float
 ) -> dict[str, object]:
@@ -118,6 +118,7 @@ def _facts(
         "evidence": result.evidence,
         "threshold": result.threshold,
         "reason": learner.decision.reason,
+        "cost": result.cost,
         "seconds": round(seconds, 3),
         "counts": {str(action): n for action, n in result.counts.items()},
         "complexity": (

@@ -1,4 +1,4 @@
-"""Causal graphs as pictures."""
+"""Causal graphs, runs and plans as pictures."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from causalfocus.actions import Action
 from causalfocus.errors import MissingExtraError
 from causalfocus.focus import Result
+from causalfocus.planning import Outlook
 from causalfocus.report.layout import Layout, Point, layered
 from causalfocus.sem import LinearSEM
 
@@ -24,6 +26,9 @@ NEGATIVE: Final = "#D55E00"
 ABSENT: Final = "#8C8C8C"
 INK: Final = "#222222"
 """Colours that remain apart for colour-blind readers and in print."""
+
+SERIES: Final = (POSITIVE, NEGATIVE, "#009E73", "#CC79A7")
+MARKERS: Final = ("o", "s", "^", "D")
 
 NODE_RADIUS: Final = 0.24
 CURVE_POINTS: Final = 80
@@ -109,6 +114,52 @@ def journey(truth: LinearSEM, result: Result, trace: Sequence[tuple[int, float]]
     allocation.invert_yaxis()
     allocation.set(xlabel="rounds", title="Where the rounds went")
     for axes in (evidence, allocation):
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.title.set_size(11)
+    return figure
+
+
+def outlook_picture(
+    outlooks: Sequence[Outlook], share: dict[Action, float], costs: Sequence[float]
+) -> Figure:
+    """Rounds to a certificate over delta, one curve per accuracy, and how they would be spent."""
+    figure = _new_figure(11, 4.4)
+    left, right = figure.subplots(1, 2)
+    for i, epsilon in enumerate(dict.fromkeys(row.epsilon for row in outlooks)):
+        rows = [row for row in outlooks if row.epsilon == epsilon and np.isfinite(row.rounds)]
+        if not rows:
+            continue
+        deltas = [row.delta for row in rows]
+        style = {"color": SERIES[i % len(SERIES)], "marker": MARKERS[i % len(MARKERS)]}
+        left.plot(deltas, [row.rounds for row in rows], label=f"epsilon {epsilon:g}", **style)
+        highs = [min(row.high, 1e3 * row.rounds) for row in rows]
+        left.fill_between(
+            deltas, [row.low for row in rows], highs, color=style["color"], alpha=0.15, linewidth=0
+        )
+    left.set(
+        xscale="log",
+        xlabel="delta: how often the answer may be wrong",
+        ylabel="rounds",
+        title="Rounds to a certificate, with four runs of five",
+        ylim=(0, None),
+    )
+    left.invert_xaxis()
+    ticks = sorted({row.delta for row in outlooks})
+    left.set_xticks(ticks, [f"{delta:g}" for delta in ticks])
+    left.minorticks_off()
+    if left.has_data():
+        left.legend(frameon=False)
+    else:
+        left.text(0.5, 0.5, "never", ha="center", transform=left.transAxes)
+    has_costs = len(set(costs)) > 1
+    names = [
+        f"{action}, cost {cost:g}" if has_costs else str(action)
+        for action, cost in zip(share, costs, strict=True)
+    ]
+    right.barh(names, [100 * part for part in share.values()], color=POSITIVE)
+    right.invert_yaxis()
+    right.set(xlabel="percent of the rounds", title="How they would be spent")
+    for axes in (left, right):
         axes.spines[["top", "right"]].set_visible(False)
         axes.title.set_size(11)
     return figure

@@ -1,0 +1,56 @@
+"""Actions and systems as they are given on the command line."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from causalfocus.actions import Action, ActionSet
+from causalfocus.errors import InvalidInputError
+from causalfocus.sem import LinearSEM
+
+
+def load_model(path: Path) -> LinearSEM:
+    """A system from a JSON file in the form of `LinearSEM.to_dict()`."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InvalidInputError(f"{path} cannot be read as JSON: {error}.") from None
+    return LinearSEM.from_dict(data)
+
+
+def action_set(
+    names: Sequence[str], ranges: Sequence[str], costs: Sequence[str], reach: float
+) -> ActionSet:
+    """Actions from texts such as X1=-2:2, X2=none and, for costs, X1=5.
+
+    Nodes without a range of their own can be set to -reach and reach.
+    """
+    spans: dict[str, tuple[float, float] | None] = dict.fromkeys(names, (-reach, reach))
+    for text in ranges:
+        name, value = _split(text, "range", "X1=-2:2, X1=3 or X1=none")
+        if value.lower() == "none":
+            spans[name] = None
+            continue
+        ends = value.split(":")
+        try:
+            low, high = float(ends[0]), float(ends[-1])
+        except ValueError:
+            low, high = float("nan"), float("nan")
+        if len(ends) > 2 or low != low or high != high:
+            raise InvalidInputError(f"The range {text!r} is not of the form X1=-2:2 or X1=none.")
+        spans[name] = (low, high)
+    prices: dict[Action | str, float] = {}
+    for text in costs:
+        name, value = _split(text, "cost", "X1=5 or observe=1")
+        try:
+            prices[name] = float(value)
+        except ValueError:
+            raise InvalidInputError(f"The cost {text!r} is not of the form X1=5.") from None
+    return ActionSet(spans, names, costs=prices)
+
+
+def _split(text: str, what: str, example: str) -> tuple[str, str]:
+    name, sign, value = text.partition("=")
+    if not (sign and name and value):
+        raise InvalidInputError(f"The {what} {text!r} must look like {example}.")
+    return name, value

@@ -1,0 +1,188 @@
+"""`causalfocus plan`: how many rounds will I need, before the first one."""
+
+import json
+import math
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from causalfocus.actions import ActionSet
+from causalfocus.cli.given import action_set, load_model
+from causalfocus.errors import InvalidInputError
+from causalfocus.names import default_names
+from causalfocus.planning import Forecast, Outlook, drawn_forecasts, mean_share, outlook
+from causalfocus.report.pictures import outlook_picture, save
+from causalfocus.sem import LinearSEM
+from causalfocus.space import ModelClass
+from causalfocus.systems import random_sem
+
+NEVER = 1
+
+
+def plan(
+    model: Annotated[
+        Path | None, typer.Option(help="A system as JSON; else plausible systems are drawn.")
+    ] = None,
+    ranges: Annotated[
+        list[str] | None,
+        typer.Option("--range", help="X1=-2:2, or X1=none if it cannot be set; once per node."),
+    ] = None,
+    costs: Annotated[
+        list[str] | None, typer.Option("--cost", help="Cost of a round: X1=5 or observe=1.")
+    ] = None,
+    epsilon: Annotated[
+        list[float] | None, typer.Option(help="Accuracy of the weights; may be repeated.")
+    ] = None,
+    delta: Annotated[
+        list[float] | None, typer.Option(help="How often the answer may be wrong; repeatable.")
+    ] = None,
+    nodes: Annotated[
+        int | None, typer.Option(min=2, help="Number of nodes, where no ranges name them.")
+    ] = None,
+    reach: Annotated[float, typer.Option(help="Nodes without a range: -reach to reach.")] = 2.0,
+    min_effect: Annotated[float, typer.Option(help="Smallest effect of the class.")] = 0.15,
+    max_effect: Annotated[float, typer.Option(help="Largest effect of the class.")] = 1.5,
+    noise: Annotated[tuple[float, float], typer.Option(help="Range of the noise variances.")] = (
+        0.8,
+        1.2,
+    ),
+    intercept: Annotated[bool, typer.Option(help="Allow constants in the equations.")] = False,
+    density: Annotated[float, typer.Option(help="Probability of an edge, to draw.")] = 0.3,
+    systems: Annotated[int, typer.Option(min=1, help="How many systems to draw.")] = 20,
+    seed: Annotated[int, typer.Option(help="For the same draws again.")] = 0,
+    out: Annotated[Path | None, typer.Option(help="Save a picture to this file.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Foretell the rounds, and the cost, to a certificate, and how they would be spent.
+
+    Exit code 1 if the given system can never be certified with these actions.
+    """
+    space = ModelClass(min_effect, max_effect, noise, intercept=intercept)
+    given = [load_model(model)] if model else []
+    names = given[0].names if given else _names(ranges or [], nodes)
+    actions = action_set(names, ranges or [], costs or [], reach)
+    drawn = given or _draw(names, density, seed, systems, space)
+    epsilons = [space.checked_epsilon(e) for e in epsilon or (min_effect / 2, min_effect / 4)]
+    deltas = sorted(delta or (0.1, 0.05, 0.01), reverse=True)
+    made = drawn_forecasts(drawn, actions, space, epsilons=epsilons, deltas=deltas)
+    console = Console()
+    watch = len(drawn) > 1 and not as_json and console.is_terminal
+    rows = list(track(made, "planning", len(drawn), console=console) if watch else made)
+    outlooks = [outlook(group) for group in zip(*rows, strict=True)]
+    firsts = [row[0] for row in rows]
+    if out is not None:
+        save(outlook_picture(outlooks, mean_share(firsts), actions.costs), out)
+    if as_json:
+        typer.echo(json.dumps(_facts(outlooks, firsts)))
+    else:
+        _show(console, outlooks, firsts, actions)
+        if out is not None:
+            console.print(f"Picture: {out}")
+    if given and not firsts[0].complexity.is_identifiable:
+        raise typer.Exit(NEVER)
+
+
+def _names(ranges: list[str], nodes: int | None) -> tuple[str, ...]:
+    named = tuple(text.partition("=")[0] for text in ranges)
+    if nodes is None:
+        return named or default_names(6)
+    if named and len(set(named)) > nodes:
+        raise InvalidInputError(f"There are {len(set(named))} ranges for {nodes} nodes.")
+    return default_names(nodes)
+
+
+def _draw(
+    names: tuple[str, ...], density: float, seed: int, n: int, space: ModelClass
+) -> list[LinearSEM]:
+    found = []
+    for i in range(n):
+        source = np.random.SeedSequence([len(names), seed, i])
+        system = random_sem(len(names), density=density, seed=source, space=space)
+        found.append(
+            LinearSEM(system.weights, system.noise_variances, system.intercepts, names=names)
+        )
+    return found
+
+
+def _facts(outlooks: list[Outlook], firsts: list[Forecast]) -> dict[str, Any]:
+    return {
+        "outlooks": [{k: _plain(v) for k, v in asdict(row).items()} for row in outlooks],
+        "share_of_rounds": {str(action): part for action, part in mean_share(firsts).items()},
+        "systems": [
+            {
+                "complexity": f.complexity.value,
+                "upper": f.complexity.upper,
+                "lower_bound": _plain(f.complexity.lower_bound(min(f.delta, 0.4))),
+                "rivals": [[rival.changes, rival.share] for rival in f.complexity.rivals],
+            }
+            for f in firsts
+        ],
+    }
+
+
+def _plain(value: Any) -> Any:
+    """JSON has no infinity."""
+    return None if isinstance(value, float) and math.isinf(value) else value
+
+
+def _show(
+    console: Console, outlooks: list[Outlook], firsts: list[Forecast], actions: ActionSet
+) -> None:
+    has_costs = len(set(actions.costs)) > 1
+    n = outlooks[0].n_systems
+    table = Table(title=f"Rounds to a certificate ({n} system{'s' if n > 1 else ''})")
+    for heading in ("epsilon", "delta", "rounds", "four runs of five", *["cost"] * has_costs):
+        table.add_column(heading, justify="right")
+    for row in outlooks:
+        table.add_row(
+            f"{row.epsilon:g}",
+            f"{row.delta:g}",
+            _number(row.rounds),
+            "" if math.isinf(row.low) else f"{_number(row.low)} to {_number(row.high)}",
+            *[_number(row.cost)] * has_costs,
+        )
+    console.print(table)
+    spent = Table(title=f"How the rounds would be spent (epsilon {firsts[0].epsilon:g})")
+    for heading in ("action", "share of rounds", *["cost of one"] * has_costs):
+        spent.add_column(heading, justify="left" if heading == "action" else "right")
+    for (action, part), cost in zip(mean_share(firsts).items(), actions.costs, strict=True):
+        spent.add_row(str(action), f"{100 * part:.1f} %", *[f"{cost:g}"] * has_costs)
+    console.print(spent)
+    if len(firsts) == 1 and firsts[0].complexity.is_identifiable:
+        _show_game(console, firsts[0])
+    hopeless = [f for f in firsts if not f.complexity.is_identifiable]
+    if hopeless:
+        changes = hopeless[0].complexity.rivals[0].changes
+        unset = ", ".join(actions.unsettable) or "nothing"
+        console.print(
+            f"{len(hopeless)} of {len(firsts)} systems can never be certified: under every action "
+            f"some other system looks the same, for example {changes}. Not settable: {unset}. "
+            f"Make one of the nodes at an ambiguous edge settable.",
+            style="bold red",
+        )
+
+
+def _show_game(console: Console, forecast: Forecast) -> None:
+    game = forecast.complexity
+    console.print(
+        f"C_epsilon is between {game.value:.4g} and {game.upper:.4g} nats per round. No valid rule "
+        f"needs fewer than {_number(game.lower_bound(min(forecast.delta, 0.4)))} rounds on average "
+        f"at delta = {forecast.delta:g}; the best rule for small delta comes to "
+        f"{_number(game.first_order(forecast.delta))}."
+    )
+    rivals = Table(title="What is hardest to rule out")
+    rivals.add_column("another system")
+    rivals.add_column("share", justify="right")
+    for rival in game.rivals[:8]:
+        rivals.add_row(rival.changes, f"{100 * rival.share:.0f} %")
+    console.print(rivals)
+
+
+def _number(value: float) -> str:
+    return "never" if math.isinf(value) else f"{value:,.0f}"
