@@ -222,3 +222,39 @@ def test_memory_per_round_is_the_log() -> None:
     cf.run(learner, system, max_rounds=300)
     large = len(pickle.dumps({k: v for k, v in vars(learner).items() if k != "_log"}))
     assert large <= small + 200
+
+
+def test_equal_costs_change_nothing_to_the_bit(stopped: cf.Focus) -> None:
+    costs = {"observe": 3.7} | dict.fromkeys(TRUTH.names, 3.7)
+    priced = cf.ActionSet(dict.fromkeys(TRUTH.names, (-2, 2)), costs=costs)
+    learner = run(cf.Focus(priced, SPACE, epsilon=0.15, delta=0.05), rig(), 5000)
+    assert [told.action for told in learner.log] == [told.action for told in stopped.log]
+    assert learner.allocation == stopped.allocation
+    assert learner.estimate == stopped.estimate
+    assert learner.result().cost == pytest.approx(3.7 * learner.rounds)
+    assert stopped.result().cost == stopped.rounds
+
+
+def test_dear_actions_are_taken_less_and_the_run_replays() -> None:
+    costs = {"X1": 20.0}
+    priced = cf.ActionSet(dict.fromkeys(TRUTH.names, (-2, 2)), costs=costs)
+    learner = run(cf.Focus(priced, SPACE, epsilon=0.15, delta=0.05), rig(), 8000)
+    blind = run(new(), rig(), 8000)
+    dear = [cf.do("X1", -2), cf.do("X1", 2)]
+    assert sum(learner.counts[a] for a in dear) < sum(blind.counts[a] for a in dear) / 2
+    blind_cost = sum(n * (20.0 if action in dear else 1.0) for action, n in blind.counts.items())
+    assert learner.result().certified and learner.cost < blind_cost
+    assert learner.replayed().allocation == learner.allocation
+
+
+def test_a_run_that_cannot_end_is_given_up() -> None:
+    truth = cf.LinearSEM([[0, 0], [0.8, 0]], 1.0)
+    actions = cf.ActionSet({"X1": None, "X2": None})
+    space = cf.ModelClass(0.3, intercept=False)
+    with pytest.warns(cf.UnidentifiableWarning, match="X1 and X2"):
+        learner = cf.Focus(actions, space, epsilon=0.15)
+    with pytest.warns(cf.UnidentifiableWarning, match="reversed"):
+        assert not cf.run(learner, rig(0, truth))
+    assert learner.rounds == 1000
+    assert learner.indistinguishable() is not None
+    assert new().indistinguishable() is None

@@ -20,6 +20,7 @@ from causalfocus.errors import (
     InvalidInputError,
     UnidentifiableWarning,
 )
+from causalfocus.information import complexity
 from causalfocus.kernels import population, response
 from causalfocus.learner import Sample, Told
 from causalfocus.moments import Moments
@@ -322,6 +323,16 @@ class Focus:
             self.counts,
             self.cost,
         )
+
+    def indistinguishable(self) -> str | None:
+        """What no action can tell from the present estimate, in words; None if there is nothing.
+
+        While there is something, no number of rounds leads to a certificate of this estimate.
+        """
+        if len(self.names) == 1 or not self.space.contains(self._estimate):
+            return None
+        found = complexity(self._estimate, self.actions, self.space, epsilon=self.epsilon)
+        return None if found.is_identifiable else found.rivals[0].changes
 
     def replayed(self, told: Iterable[Told] | None = None) -> "Focus":
         """A learner of the same specification that was told the same, or another log."""

@@ -174,7 +174,7 @@ class _Game:
                 lower, best = float(gains @ design), design
             planes.append(gains)
             rivals.append(rival)
-            upper, design, shares = _best_design(planes)
+            upper, design, shares = _best_design(planes, lower)
             if upper * self.costs.min() <= NOTHING:
                 lower, upper = 0.0, 0.0
             if upper - lower <= self.gap * lower:
@@ -219,14 +219,17 @@ class _Game:
         return tuple(sorted(found, key=lambda rival: -rival.share))
 
 
-def _best_design(planes: Sequence[Floats]) -> tuple[float, Floats, Floats]:
+def _best_design(planes: Sequence[Floats], scale: float) -> tuple[float, Floats, Floats]:
     """The design that is best against some alternatives, and their equilibrium mixture.
 
     First an upper bound on the value of any design: the best action against the mixture. It holds
     for any mixture, so the accuracy of the linear program does not matter to it.
+
+    scale : about the value, so that the solver's tolerances are relative to it
     """
     k = len(planes[0])
-    scale = max(float(plane.max()) for plane in planes) or 1.0
+    if scale < NOTHING:
+        scale = max(float(plane.max()) for plane in planes) or 1.0
     table = np.hstack([-np.array(planes) / scale, np.ones((len(planes), 1))])
     solved = linprog(
         np.append(np.zeros(k), -1.0),
@@ -235,6 +238,7 @@ def _best_design(planes: Sequence[Floats]) -> tuple[float, Floats, Floats]:
         A_eq=[[1.0] * k + [0.0]],
         b_eq=[1.0],
         bounds=[(0, None)] * k + [(None, None)],
+        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
     )
     if solved.x is None:
         raise NumericalError(f"The linear program over designs failed: {solved.message}")

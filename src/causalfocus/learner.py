@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -46,3 +46,11 @@ class Learner(Protocol):
 
     def tell(self, action: Action, sample: Sample) -> None:
         """Take in one sample, asked for or not."""
+
+
+@runtime_checkable
+class KnowsItsLimits(Protocol):
+    """A learner that can say what no action will ever tell it."""
+
+    def indistinguishable(self) -> str | None:
+        """What looks the same as the present estimate under every action; None if nothing does."""

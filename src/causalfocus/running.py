@@ -1,13 +1,17 @@
 """Running a learner against a system until it stops."""
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from causalfocus.actions import Action
-from causalfocus.errors import InvalidInputError
-from causalfocus.learner import Learner, Sample
+from causalfocus.errors import InvalidInputError, UnidentifiableWarning
+from causalfocus.learner import KnowsItsLimits, Learner, Sample
 
 System = Callable[[Action], Sample]
+
+FIRST_DOUBT = 1000
+"""Rounds after which, and after twice as many, and so on, a run asks whether it can end at all."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,9 @@ def run(
     on_round: Callable[[Round], None] | None = None,
 ) -> bool:
     """Ask, act and tell until the learner stops; True if it has, False if the rounds ran out.
+
+    A run that cannot end, because another system looks the same under every action, is given up
+    with a warning that says which; call it again to go on all the same.
 
     Parameters
     ----------
@@ -49,10 +56,23 @@ def run(
     if max_rounds is not None and max_rounds < 0:
         raise InvalidInputError(f"max_rounds must be 0 or more, got {max_rounds}.")
     start, n = len(learner.log), 0
+    next_doubt = FIRST_DOUBT
     while not learner.decision.stop and (max_rounds is None or n < max_rounds):
         action = learner.ask()
         learner.tell(action, system(action))
         n += 1
         if on_round is not None:
             on_round(Round(start + n, action, learner))
+        if n >= next_doubt and isinstance(learner, KnowsItsLimits):
+            twin = learner.indistinguishable()
+            if twin is not None:
+                warnings.warn(
+                    f"Given up after {n} rounds: no action can tell the present estimate from the "
+                    f"same system {twin}, so it can never be certified. Make a node at that edge "
+                    f"settable, or ask for less.",
+                    UnidentifiableWarning,
+                    stacklevel=2,
+                )
+                return False
+            next_doubt *= 2
     return learner.decision.stop
