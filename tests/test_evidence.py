@@ -108,7 +108,7 @@ def test_marginal_likelihood_of_a_row() -> None:
     gram = data.T @ data
     for k in range(4):
         regressors = np.arange(k)
-        ours = certificate.log_marginal(gram, 3, regressors, 12.0, PRIOR, 9)
+        ours = certificate.log_marginal((gram, 0.0 * gram, 3), regressors, 12.0, PRIOR, 9)
         assert ours == pytest.approx(log_marginal(x[:, :k], y, PRIOR), rel=1e-10)
 
 
@@ -124,7 +124,8 @@ def test_marginal_likelihood_by_quadrature() -> None:
 
     value, _ = integrate.dblquad(density, 0.2, 4.0, -6.0, 6.0, epsabs=1e-14)
     data = np.column_stack([x, y])
-    ours = certificate.log_marginal(data.T @ data, 1, np.array([0]), 6.0, PRIOR, 9)
+    gram = data.T @ data
+    ours = certificate.log_marginal((gram, 0.0 * gram, 1), np.array([0]), 6.0, PRIOR, 9)
     assert ours == pytest.approx(math.log(value), abs=1e-6)
 
 
@@ -418,15 +419,114 @@ def test_wrong_stops_are_rare(p: int) -> None:
     assert stats.beta.ppf(0.95, wrong + 1, runs - wrong) < 0.2
 
 
-def test_where_digits_run_out_there_is_no_evidence() -> None:
-    """Interventions a million times stronger than the noise: no certificate rather than a doubtful
-    one.
-    """
+def strong_interventions(reach: float) -> tuple[cf.LinearSEM, cf.Moments]:
     truth = cf.LinearSEM([[0, 0], [0.5, 0]], 1.0)
     moments = cf.Moments(truth.names)
     rng = np.random.default_rng(0)
-    for action in cf.ActionSet(dict.fromkeys(truth.names, (-1e7, 1e7))):
+    for action in cf.ActionSet(dict.fromkeys(truth.names, (-reach, reach))):
         moments.add_many([action] * 50, truth.sample(action, 50, rng))
+    return truth, moments
+
+
+def test_where_digits_run_out_there_is_no_evidence() -> None:
+    """Interventions ten million times stronger than the noise are fine; beyond 1e10 there is no
+    certificate rather than a doubtful one.
+    """
+    truth, moments = strong_interventions(1e7)
     estimate = cf.joint_mle(moments, cf.PAPER_CLASS)
     assert estimate.shd(truth) == 0
-    assert cf.evidence(moments, estimate, cf.PAPER_CLASS, epsilon=0.07) == -math.inf
+    assert cf.evidence(moments, estimate, cf.PAPER_CLASS, epsilon=0.07) > 3
+    truth, moments = strong_interventions(1e11)
+    assert cf.evidence(moments, truth, cf.PAPER_CLASS, epsilon=0.07) == -math.inf
+
+
+@pytest.mark.parametrize("reach", [1.0, 1e2, 1e3, 1e4, 1e5, 1e7])
+@pytest.mark.parametrize("n_regressors", [1, 2])
+def test_marginal_likelihood_is_never_too_large_at_any_scale(reach, n_regressors) -> None:
+    """Collinear regressors far above the noise, against sixty digits. An excess here once let a
+    wrong graph be certified.
+    """
+    mp = pytest.importorskip("mpmath")
+    tau2, a0, b0 = PRIOR
+    worst, best = -math.inf, math.inf
+    for seed in range(8):
+        rng = np.random.default_rng([seed, n_regressors])
+        names = ["a", "b", "y"]
+        moments = cf.Moments(names)
+        a = rng.choice([-reach, reach], 300)
+        b = a + rng.standard_normal(300)
+        y = 0.5 * a + 0.3 * b + rng.standard_normal(300)
+        moments.add_many([cf.OBSERVE] * 300, np.column_stack([a, b, y]))
+        rows = moments.evidence_rows(intercept=False)
+        row = (rows.grams[2], rows.lows[2], 2)
+        ours = certificate.log_marginal(row, np.arange(n_regressors), 300.0, PRIOR, 9)
+        with mp.workdps(60):
+            x = mp.matrix(np.column_stack([a, b])[:, :n_regressors].tolist())
+            target = mp.matrix(y.tolist())
+            precision = x.T * x + mp.eye(n_regressors) / tau2
+            rest = (target.T * target)[0] - (
+                (target.T * x) * mp.inverse(precision) * (x.T * target)
+            )[0]
+            exact = (
+                -150 * mp.log(2 * mp.pi)
+                - mp.log(mp.det(precision) * mp.mpf(tau2) ** n_regressors) / 2
+                + a0 * mp.log(b0)
+                - (a0 + 150) * mp.log(b0 + rest / 2)
+                + mp.loggamma(a0 + 150)
+                - mp.loggamma(a0)
+            )
+            worst = max(worst, float(ours - exact))
+            best = min(best, float(ours - exact))
+    assert worst < 1e-5
+    assert best > -1e-3 or (reach >= 1e3 and n_regressors == 2)  # no evidence is allowed there
+
+
+@pytest.mark.parametrize("reach", [1e3, 1e4, 1e5])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_strong_interventions_certify_no_wrong_graph(reach: float, intercept: bool) -> None:
+    """Two nodes that move together far above the noise, the graph alone."""
+    truth = cf.LinearSEM([[0, 0, 0], [1, 0, 0], [0.5, 0, 0]], 1.0)
+    space = cf.ModelClass(0.3, 1.5, (0.5, 2.0), intercept=intercept)
+    actions = cf.ActionSet({"X1": (-reach, reach), "X3": (-reach, reach)}, truth.names)
+    for seed in range(12):
+        learner = cf.Focus(actions, space, epsilon=None, delta=0.05)
+        rng = np.random.default_rng(seed)
+        while not learner.has_stopped and learner.rounds < 80:
+            action = learner.ask()
+            learner.tell(action, truth.sample(action, 1, rng)[0])
+        assert not learner.has_stopped or learner.result().model.shd(truth) == 0
+
+
+def test_graph_alone_with_unknown_noise_from_the_first_sample() -> None:
+    """A perfect fit has unbounded likelihood: no evidence, and no error either."""
+    truth = cf.LinearSEM([[0, 0], [0.8, 0]], 1.0)
+    for intercept in (False, True):
+        space = cf.ModelClass(0.3, intercept=intercept)
+        actions = cf.ActionSet(dict.fromkeys(truth.names, (-2, 2)))
+        learner = cf.Focus(actions, space, epsilon=None, delta=0.05)
+        rng = np.random.default_rng(1)
+        while not learner.has_stopped and learner.rounds < 5000:
+            action = learner.ask()
+            learner.tell(action, truth.sample(action, 1, rng)[0])
+            assert learner.rounds > 5 or learner.decision.evidence < 0
+        assert learner.result().certified and learner.result().model.shd(truth) == 0
+
+
+def test_a_sample_counts_for_all_rows_or_for_none() -> None:
+    """With intercepts: if the first sample set X1, the first one that did not is the origin of X1
+    and counts for no row at all.
+    """
+    names = ["X1", "X2", "X3"]
+    rng = np.random.default_rng(5)
+    samples = rng.standard_normal((6, 3))
+    taken = [cf.do("X1", 2.0), cf.do("X1", 2.0), cf.do("X3", 1.0), *[cf.OBSERVE] * 3]
+    samples[:2, 0], samples[2, 2] = 2.0, 1.0
+    moments = cf.Moments(names)
+    moments.add_many(taken, samples)
+    rows = moments.evidence_rows(intercept=True)
+    kept = {0: [3, 4, 5], 1: [1, 3, 4, 5], 2: [1, 3, 4, 5]}  # the third sample is nobody's
+    origin = {0: 2, 1: 0, 2: 0}
+    for j, chosen in kept.items():
+        x = np.column_stack([samples[chosen] - samples[origin[j]], np.ones(len(chosen))])
+        np.testing.assert_allclose(rows.grams[j], x.T @ x, atol=1e-12)
+        assert rows.counts[j] == len(chosen)

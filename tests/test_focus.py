@@ -258,3 +258,26 @@ def test_a_run_that_cannot_end_is_given_up() -> None:
     assert learner.rounds == 1000
     assert learner.indistinguishable() is not None
     assert new().indistinguishable() is None
+
+
+def test_a_sample_is_taken_in_whole_or_not_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error, or an interrupt, in the middle of learning leaves the learner as it was."""
+    learner, system = run(new(), rig(), 60), rig(4)
+    twin = learner.replayed()
+    action = learner.ask()
+    sample = system(action)
+
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(learner, "_gains", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            learner.tell(action, sample)
+    assert (learner.rounds, learner.counts, learner.estimate) == (60, twin.counts, twin.estimate)
+    learner.tell(action, sample)
+    twin.tell(action, sample)
+    assert (
+        learner.allocation == twin.allocation
+        and learner.decision.evidence == twin.decision.evidence
+    )

@@ -226,23 +226,43 @@ class Focus:
 
     def tell(self, action: Action, sample: Sample) -> None:
         """Take in one sample, asked for or not: a mapping from name to value, or p numbers."""
+        rounds, counts = self.rounds, self._counts.copy()
+        before = (
+            self._moments.copy(),
+            self._estimate,
+            self._decision,
+            self._next_judgement,
+            self._rival_gains,
+        )
         row = self._moments._take(action, sample)
         row.setflags(write=False)
-        self._log.append(Told(action, row))
-        cost = 1.0
-        if action in self._index:
-            self._counts[self._index[action]] += 1
-            cost = self._costs[self._index[action]]
-        self._learn(cost)
+        at = self._index.get(action)
+        try:
+            if at is not None:
+                self._counts[at] += 1
+            self._log.append(Told(action, row))
+            self._learn(1.0 if at is None else self._costs[at])
+        except BaseException:  # a sample is taken in whole or not at all
+            del self._log[rounds:]
+            self._counts[:] = counts
+            (
+                self._moments,
+                self._estimate,
+                self._decision,
+                self._next_judgement,
+                self._rival_gains,
+            ) = before
+            raise
 
     def _learn(self, cost: float) -> None:
         self._estimate = joint_mle(self._moments, self.space)
         self._decision = self._decide()
+        gains = self._gains() if self.design == "focus" else None
         if self._decision.stop and self._certificate is None:
             self._certificate = self._result(certified=True)
-        if self.design == "focus":
+        if gains is not None:
             self._cumulative += self._hedge.weights * cost
-            self._hedge.update(self._gains())
+            self._hedge.update(gains)
 
     def _gains(self) -> Floats:
         """Divergences of the best response per unit of cost; none where a sample fits perfectly, or

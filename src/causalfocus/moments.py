@@ -141,7 +141,11 @@ class Moments:
         self._views.clear()
 
     def merge(self, other: "Moments") -> None:
-        """Add all that another set of moments over the same nodes holds."""
+        """Add all that another set of moments over the same nodes holds, collected later.
+
+        With intercepts, evidence takes the first sample as its origin; so merge in the order of
+        collection.
+        """
         if other.names != self.names:
             raise InvalidInputError(
                 f"Moments of different nodes cannot be merged: {', '.join(self.names)} "
@@ -169,12 +173,17 @@ class Moments:
 
         Without intercept it is `rows`. With one, node j's samples are shifted by the first of
         them, which then counts for nothing, and the Gram matrices get a last row and column for
-        the constant: (p, p + 1, p + 1).
+        the constant: (p, p + 1, p + 1). If the very first sample set a node, that node's first own
+        sample counts for nothing in every row: a sample must count for all rows that it can or
+        for none, or the swapped rows could close a cycle.
         """
         if not intercept:
             return self.rows(intercept=False)
-        anchors = self._anchors.per_node(len(self.names))
-        return RowMoments(*moment_sums.anchored_moments(self._sums, anchors))
+        p = len(self.names)
+        skipped, skips = self._anchors.skipped(p)
+        return RowMoments(
+            *moment_sums.anchored_moments(self._sums, self._anchors.per_node(p), skipped, skips)
+        )
 
     def as_row(self, action: Action, sample: Mapping[str, float] | ArrayLike) -> Floats:
         """A sample as p numbers, checked, the assigned value in its place."""
@@ -247,6 +256,14 @@ class _Anchors:
                     anchors[j] = row
                     break
         return anchors
+
+    def skipped(self, p: int) -> tuple[Floats, NDArray[np.bool_]]:
+        """The second anchor, and the rows in which it would count though it anchors another."""
+        if len(self.samples) < 2:
+            return np.zeros(p), np.zeros(p, dtype=np.bool_)
+        (first, _), (target, row) = self.samples
+        skips = np.array([j not in (first, target) for j in range(p)])
+        return row, skips
 
 
 def weights_as_arrays(

@@ -26,6 +26,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from causalfocus.kernels import double_double as dd
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.edge_evidence import edge_evidence, invert
 from causalfocus.kernels.families import best_family
@@ -38,7 +39,7 @@ from causalfocus.kernels.orders import (
     tolerance,
 )
 from causalfocus.kernels.row_fit import GAP_HIGH, GAP_LOW, HIGH, LOW, fit_row, two_intervals
-from causalfocus.kernels.tableau import CAREFUL, PRECISE, workspace
+from causalfocus.kernels.tableau import CAREFUL, Row, workspace
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -49,7 +50,19 @@ CONSTANT_SPREAD = 1e-3
 """Variance of the mixed intercept, in units of the alternative's noise variance."""
 
 SAFETY = 1e-4
-"""Nats taken off every evidence: far above the rounding of what is computed here."""
+"""Nats taken off every evidence: above the rounding of what is computed here, see TRUST."""
+
+TRUST = 1e20
+"""A row gives evidence only while n (sum of squares / residual) inflation^2 is below this, and the
+inflation below CAREFUL.
+
+Coefficients are found with 53 bits and are off by about inflation * 1e-16 of themselves; the
+residual at these coefficients is evaluated with 106 bits, so it is off by the square of that. With
+TRUST both move the evidence by less than 1e-5 nats, below SAFETY.
+"""
+
+FIT = 1e-9
+"""Share by which the residual of an exact fit may be above the least one."""
 
 Prior = tuple[float, float, float]
 """tau2, a0, b0: coefficients are N(0, v tau2) given v, and v is inverse gamma(a0, b0)."""
@@ -91,40 +104,62 @@ def regressors_of(parents: int, p: int, q: int) -> Ints:
 
 
 @kernel
-def _least_squares(
-    gram: Floats, target: int, regressors: Ints
-) -> tuple[Floats, Floats, float, Floats]:
-    """G, G^-1, R and b^ of a row; R is nan, and the row gives no evidence, where 53 bits are not
-    enough: a variance inflation above CAREFUL, or R below PRECISE of the node's sum of squares.
-    Within these the rounding of what follows is far below SAFETY.
+def _residual_at(row: Row, regressors: Ints, b: Floats) -> float:
+    """Sum of squared residuals at given coefficients, with 106 bits: nothing is lost to the
+    difference of large sums.
     """
+    high, low, target = row
+    total, total_low = high[target, target], low[target, target]
+    for i in range(len(regressors)):
+        k = regressors[i]
+        part, part_low = dd.multiply(high[k, target], low[k, target], -2.0 * b[i], 0.0)
+        total, total_low = dd.add(total, total_low, part, part_low)
+        for m in range(len(regressors)):
+            product, product_low = dd.multiply(b[i], 0.0, b[m], 0.0)
+            part, part_low = dd.multiply(
+                high[k, regressors[m]], low[k, regressors[m]], product, product_low
+            )
+            total, total_low = dd.add(total, total_low, part, part_low)
+    return total
+
+
+@kernel
+def _least_squares(row: Row, regressors: Ints, n: float) -> tuple[Floats, Floats, float, Floats]:
+    """G, G^-1, R and b^ of a row; R is nan, and the row gives no evidence, where its digits do not
+    suffice (TRUST).
+    """
+    gram, _, target = row
     s = len(regressors)
     block, inverse, b = np.empty((s, s)), np.zeros((s, s)), np.zeros(s)
     for i in range(s):
         for k in range(s):
             block[i, k] = gram[regressors[i], regressors[k]]
-    residual = gram[target, target]
     if math.isnan(invert(block, inverse, np.empty((s, s)))):
         return block, inverse, math.nan, b
     inflation = 1.0
     for i in range(s):
         for k in range(s):
             b[i] += inverse[i, k] * gram[regressors[k], target]
-        residual -= b[i] * gram[regressors[i], target]
         inflation = max(inflation, inverse[i, i] * block[i, i])
-    if not (inflation < CAREFUL and residual > PRECISE * gram[target, target]):
-        residual = math.nan
-    return block, inverse, residual, b
+    residual = _residual_at(row, regressors, b)
+    enough = n * inflation**2 * gram[target, target] < TRUST * residual
+    return block, inverse, residual if enough and inflation < CAREFUL else math.nan, b
 
 
 @kernel
-def log_marginal(
-    gram: Floats, target: int, regressors: Ints, n: float, prior: Prior, p: int
-) -> float:
-    """Log marginal likelihood of a row under the conjugate prior; the constant has tau2 = 1."""
+def log_marginal(row: Row, regressors: Ints, n: float, prior: Prior, p: int) -> float:
+    """Log marginal likelihood of a row under the conjugate prior; the constant has tau2 = 1.
+
+    The penalised residual is evaluated with 106 bits at coefficients that are nearly the best, so
+    it is never too small and the likelihood never too large. Minus infinity, no evidence, where
+    the inflation is above CAREFUL.
+    """
+    if n <= 0.0:
+        return 0.0
+    gram, _, target = row
     tau2, a0, b0 = prior
     s = len(regressors)
-    precision, inverse = np.empty((s, s)), np.zeros((s, s))
+    precision, inverse, b = np.empty((s, s)), np.zeros((s, s)), np.zeros(s)
     log_determinant = 0.0
     for i in range(s):
         for k in range(s):
@@ -133,16 +168,21 @@ def log_marginal(
         precision[i, i] += 1.0 / variance
         log_determinant += math.log(variance)
     log_determinant += invert(precision, inverse, np.empty((s, s)))
-    rest = gram[target, target]
+    inflation, penalty = 1.0, 0.0
     for i in range(s):
         for k in range(s):
-            rest -= gram[regressors[i], target] * inverse[i, k] * gram[regressors[k], target]
-    a, b = a0 + 0.5 * n, b0 + 0.5 * max(rest, 0.0)
+            b[i] += inverse[i, k] * gram[regressors[k], target]
+        inflation = max(inflation, inverse[i, i] * precision[i, i])
+        penalty += b[i] ** 2 / (1.0 if regressors[i] == p else tau2)
+    if not inflation < CAREFUL:
+        return -math.inf
+    rest = max(_residual_at(row, regressors, b), 0.0) + penalty
+    a = a0 + 0.5 * n
     value = (
         -0.5 * n * math.log(2.0 * math.pi)
         - 0.5 * log_determinant
         + a0 * math.log(b0)
-        - a * math.log(b)
+        - a * math.log(b0 + 0.5 * rest)
         + math.lgamma(a)
         - math.lgamma(a0)
     )
@@ -164,7 +204,7 @@ def same_graph_evidence(
     a finite `enough` it says only whether that is reached, and stops at the first edge below it,
     whose entry is then minus infinity.
     """
-    grams, _, counts = moments
+    grams, lows, counts = moments
     p, q = len(counts), grams.shape[1]
     result = np.full((p, p), math.inf)
     own_weight = math.log(W_EDGE / _edge_count(weights))
@@ -175,8 +215,9 @@ def same_graph_evidence(
         if parents == 0:
             continue
         regressors = regressors_of(parents, p, q)
-        block, inverse, residual, b = _least_squares(grams[j], j, regressors)
-        noise = log_marginal(grams[j], j, regressors, counts[j], prior, p)
+        row = (grams[j], lows[j], j)
+        block, inverse, residual, b = _least_squares(row, regressors, counts[j])
+        noise = log_marginal(row, regressors, counts[j], prior, p)
         noise += math.log(W_NOISE / p) - own_weight
         fit = (block, inverse, residual, counts[j])
         for i in range(len(regressors)):
@@ -240,11 +281,11 @@ def family_tables(
     of_use = (levels[0] - own_weight, enough + SAFETY - own_weight)
     limits = (setting[0], setting[1])
     for j in range(p):
-        n, gram = counts[j], grams[j]
+        n, row = counts[j], (grams[j], lows[j], j)
         own = parents_of(weights, j)
         own_regressors = regressors_of(own, p, q)
         n_own = len(own_regressors) - (q - p)
-        swapped = log_marginal(gram, j, own_regressors, n, prior, p)
+        swapped = log_marginal(row, own_regressors, n, prior, p)
         swapped -= math.log(p - 1.0) + math.log(p * _choose(p - 1, n_own))
         for mask in range(1 << (p - 1)):
             family = _as_nodes(mask, j)
@@ -253,9 +294,9 @@ def family_tables(
                 continue
             regressors = regressors_of(family, p, q)
             if family & ~own:
-                block, inverse, residual, b = _least_squares(gram, j, regressors)
+                block, inverse, residual, b = _least_squares(row, regressors, n)
                 if residual > 0.0:
-                    noise = log_marginal(gram, j, regressors, n, prior, p)
+                    noise = log_marginal(row, regressors, n, prior, p)
                     noise += math.log(W_NOISE / p) - own_weight
                     fit = (block, inverse, residual, n)
                     for m in range(len(regressors)):
@@ -273,8 +314,8 @@ def family_tables(
             if evidence[j, mask] >= enough:
                 continue
             allowed = _class_sets(regressors, p, effects)
-            fitted = fit_row((gram, lows[j], j), regressors, allowed, math.inf, work, best)
-            fitted = max(fitted * (1.0 - 1e-9) - 1e-12 * gram[j, j], 0.0)
+            fit_row(row, regressors, allowed, math.inf, work, best)
+            fitted = _residual_at(row, regressors, best) * (1.0 - FIT)
             costs[j, mask] = swapped + _least_negative_likelihood(fitted, n, setting)
     return costs, evidence
 
@@ -344,9 +385,10 @@ def least_rejected_graph(
     costs: Floats, evidence: Floats, weights: Floats, h: float
 ) -> tuple[float, Ints]:
     """Of all graphs but the estimate's that EDGE does not reject at level h, the one with the least
-    evidence of SWAP: that evidence (infinity if there is none), and the parents of every node.
+    evidence of SWAP: that evidence (infinity if there is none), and the parents of every node
+    (the estimate's unless the evidence is finite).
 
-    Every other graph is rejected at level h if and only if that evidence is at least h.
+    If that evidence is at least h, every other graph is rejected at level h.
 
     The weight of EDGE falls with the number of edges of the alternative. So families are closed
     with the weight for the largest number of edges that a graph of open families can have; graphs
@@ -374,7 +416,7 @@ def least_rejected_graph(
     table = _least_by_subset(open_costs)
     least, predecessors, keeps = best_other_order(p, table, offsets, masks, reference, np.zeros(p))
     parents = reference.copy()
-    if least < math.inf:
+    if math.isfinite(least):
         for j in range(p):
             if not keeps[j]:
                 own = table[offsets[j] : offsets[j + 1]]
@@ -437,15 +479,16 @@ def interval_reach(
     The evidence rises with the distance from the least-squares fit; bisection, rounded outwards.
     Infinite if no distance up to 1e6 is rejected.
     """
-    grams, _, counts = moments
+    grams, lows, counts = moments
     p, q = len(counts), grams.shape[1]
     j, k = edge
+    row = (grams[j], lows[j], j)
     regressors = regressors_of(parents_of(weights, j), p, q)
-    block, inverse, residual, b = _least_squares(grams[j], j, regressors)
+    block, inverse, residual, b = _least_squares(row, regressors, counts[j])
     if not residual > 0.0:
         return weights[j, k], math.inf
     own_weight = math.log(W_EDGE / _edge_count(weights))
-    noise = log_marginal(grams[j], j, regressors, counts[j], prior, p)
+    noise = log_marginal(row, regressors, counts[j], prior, p)
     noise += math.log(W_NOISE / p) - own_weight
     limits = (setting[0], setting[1])
     i = 0

@@ -106,12 +106,16 @@ def _sum_of_rows(sums: Floats, j: int) -> Floats:
 
 
 @kernel
-def anchored_moments(sums: Floats, anchors: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+def anchored_moments(
+    sums: Floats, anchors: Floats, skipped: Floats, skips: NDArray[np.bool_]
+) -> tuple[Floats, Floats, Floats, Floats]:
     """Per node j: sums of products of (x - anchor_j, 1), high and low parts, their number less one,
     and the anchors.
 
     The anchor is itself among the samples of j; shifted by itself it adds nothing but its count,
     which is taken off.
+
+    skipped : a sample that counts for nothing in the rows j with skips[j]; its share is taken off
     """
     q = sums.shape[2]
     p = q - 1
@@ -120,6 +124,17 @@ def anchored_moments(sums: Floats, anchors: Floats) -> tuple[Floats, Floats, Flo
     for j in range(p):
         total = _sum_of_rows(sums, j)
         n, n_low = total[0, p, p], total[1, p, p]
+        if skips[j]:
+            n, n_low = dd.add(n, n_low, -1.0, 0.0)
+            for i in range(p):
+                total[0, p, i], total[1, p, i] = dd.add(
+                    total[0, p, i], total[1, p, i], -skipped[i], 0.0
+                )
+                for k in range(p):
+                    part, part_low = dd.multiply(skipped[i], 0.0, skipped[k], 0.0)
+                    total[0, i, k], total[1, i, k] = dd.add(
+                        total[0, i, k], total[1, i, k], -part, -part_low
+                    )
         if n <= 1.0:
             continue
         counts[j] = n - 1.0

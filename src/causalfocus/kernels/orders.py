@@ -109,7 +109,7 @@ def best_other_order(
     Returns
     -------
     The least cost (infinity if there is no other DAG), the predecessors of every node, and whether
-    the node keeps its reference family.
+    the node keeps its reference family; the last two only if the cost is finite.
     """
     same = np.empty(1 << p)
     other = np.empty(1 << p)
@@ -130,7 +130,7 @@ def best_other_order(
     keeps = np.zeros(p, dtype=np.bool_)
     nodes, differs = (1 << p) - 1, True
     found = other[nodes]
-    while nodes and found < math.inf:
+    while nodes and math.isfinite(found):
         value = other[nodes] if differs else same[nodes]
         highest = value + tolerance(value)
         last, last_keeps, stays = -1, False, False

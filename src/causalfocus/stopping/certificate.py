@@ -121,7 +121,7 @@ class EvidenceRule:
             )
         return Verdict(
             weights >= self.threshold and at_threshold >= self.threshold,
-            parents if found < level else None,
+            parents if math.isfinite(found) and found < level else None,
         )
 
     def intervals(self, moments: Moments, estimate: LinearSEM) -> tuple[Interval, ...]:
