@@ -227,8 +227,8 @@ class Focus:
     def tell(self, action: Action, sample: Sample) -> None:
         """Take in one sample, asked for or not: a mapping from name to value, or p numbers."""
         rounds, counts = self.rounds, self._counts.copy()
+        sums = self._moments._snapshot()
         before = (
-            self._moments.copy(),
             self._estimate,
             self._decision,
             self._next_judgement,
@@ -245,8 +245,8 @@ class Focus:
         except BaseException:  # a sample is taken in whole or not at all
             del self._log[rounds:]
             self._counts[:] = counts
+            self._moments._restore(sums)
             (
-                self._moments,
                 self._estimate,
                 self._decision,
                 self._next_judgement,

@@ -20,6 +20,7 @@ from causalfocus.actions import Action, ActionSet, actions_as_arrays
 from causalfocus.errors import InvalidInputError, NumericalError
 from causalfocus.graph import changes_in_words
 from causalfocus.kernels import response
+from causalfocus.oracles.limits import numerical_errors, require_feasible_size
 from causalfocus.sem import LinearSEM
 from causalfocus.space import ModelClass
 
@@ -138,6 +139,7 @@ def complexity(
     >>> round(found.value, 3), found.rivals[0].changes
     (0.02, 'X1 -> X2 at 0.4 instead of 0.5')
     """
+    require_feasible_size(model.p)
     if not 0.0 < gap < 1.0:
         raise InvalidInputError(f"gap is a relative distance between 0 and 1, got {gap!r}.")
     if model.names != actions.names:
@@ -165,7 +167,8 @@ class _Game:
 
     def solved(self, radius: float | None) -> Complexity:
         k = len(self.actions)
-        design, lower, best = np.full(k, 1.0 / k), -math.inf, np.full(k, 1.0 / k)
+        design, best = np.full(k, 1.0 / k), np.full(k, 1.0 / k)
+        lower, upper = -math.inf, math.inf
         planes: list[Floats] = []
         rivals: list[LinearSEM] = []
         for _ in range(MOST_PLANES):
@@ -174,7 +177,8 @@ class _Game:
                 lower, best = float(gains @ design), design
             planes.append(gains)
             rivals.append(rival)
-            upper, design, shares = _best_design(planes, lower)
+            bound, design, shares = _best_design(planes, lower)
+            upper = min(upper, bound)
             if upper * self.costs.min() <= NOTHING:
                 lower, upper = 0.0, 0.0
             if upper - lower <= self.gap * lower:
@@ -196,14 +200,15 @@ class _Game:
         """Divergences per unit of cost of the closest alternative to a design."""
         model = self.model
         targets, values = actions_as_arrays(self.actions, model.names)
-        gains, _, weights, variances, intercepts = response.alternative(
-            (model.weights, model.noise_variances, model.intercepts, model.order),
-            (targets, values, design / self.costs),
-            (self.space.min_effect, self.space.effect_limit),
-            self.space.variance_limits,
-            radius or 0.0,
-            self.space.intercept,
-        )
+        with numerical_errors("information complexity", model):
+            gains, _, weights, variances, intercepts = response.alternative(
+                (model.weights, model.noise_variances, model.intercepts, model.order),
+                (targets, values, design / self.costs),
+                (self.space.min_effect, self.space.effect_limit),
+                self.space.variance_limits,
+                radius or 0.0,
+                self.space.intercept,
+            )
         rival = LinearSEM._trusted(weights.copy(), variances.copy(), intercepts, model.names)
         return gains / self.costs, rival
 

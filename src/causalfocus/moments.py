@@ -162,6 +162,13 @@ class Moments:
         twin._anchors.samples = list(self._anchors.samples)
         return twin
 
+    def _snapshot(self) -> tuple[Floats, list[tuple[int, Floats]]]:
+        return self._sums.copy(), list(self._anchors.samples)
+
+    def _restore(self, snapshot: tuple[Floats, list[tuple[int, Floats]]]) -> None:
+        self._sums, self._anchors.samples = snapshot
+        self._views.clear()
+
     def rows(self, *, intercept: bool) -> RowMoments:
         """The per-node view that the engine reads."""
         if intercept not in self._views:

@@ -22,7 +22,7 @@ from causalfocus.sem import LinearSEM
 from causalfocus.space import ModelClass
 from causalfocus.stopping import EvidenceRule
 
-FACTORS: Final = (0.8, 1.0, 1.2)
+FACTORS: Final = (0.65, 1.0, 1.15)
 """Rounds of FOCUS over those on expected moments: tenth percentile, median, ninetieth."""
 
 MOST_ROUNDS: Final = 1e12

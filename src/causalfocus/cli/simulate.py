@@ -140,4 +140,6 @@ def _show(console: Console, learner: Focus, truth: LinearSEM, facts: dict[str, o
         f"{facts['seconds']} s: evidence {result.evidence:.2f} of {result.threshold:.2f} nats. "
         f"{'The answer is right.' if facts['correct'] else 'The answer is not (yet) right.'}"
     )
+    if len(set(learner.actions.costs)) > 1:
+        console.print(f"Cost of these rounds: {result.cost:,.6g}.")
     console.print(learner.decision.reason)
