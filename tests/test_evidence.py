@@ -8,7 +8,7 @@ import pytest
 from scipy import integrate, stats
 
 import causalfocus as cf
-from causalfocus.kernels import certificate
+from causalfocus.kernels import certificate, row_evidence
 from causalfocus.kernels.edge_evidence import edge_evidence
 from causalfocus.stopping.certificate import EvidenceRule
 from literal import Bounds, Rows, enumerate_dags, local_fitter
@@ -108,7 +108,7 @@ def test_marginal_likelihood_of_a_row() -> None:
     gram = data.T @ data
     for k in range(4):
         regressors = np.arange(k)
-        ours = certificate.log_marginal((gram, 0.0 * gram, 3), regressors, 12.0, PRIOR, 9)
+        ours = row_evidence.log_marginal((gram, 0.0 * gram, 3), regressors, 12.0, PRIOR, 9)
         assert ours == pytest.approx(log_marginal(x[:, :k], y, PRIOR), rel=1e-10)
 
 
@@ -125,7 +125,7 @@ def test_marginal_likelihood_by_quadrature() -> None:
     value, _ = integrate.dblquad(density, 0.2, 4.0, -6.0, 6.0, epsabs=1e-14)
     data = np.column_stack([x, y])
     gram = data.T @ data
-    ours = certificate.log_marginal((gram, 0.0 * gram, 1), np.array([0]), 6.0, PRIOR, 9)
+    ours = row_evidence.log_marginal((gram, 0.0 * gram, 1), np.array([0]), 6.0, PRIOR, 9)
     assert ours == pytest.approx(math.log(value), abs=1e-6)
 
 
@@ -459,7 +459,7 @@ def test_marginal_likelihood_is_never_too_large_at_any_scale(reach, n_regressors
         moments.add_many([cf.OBSERVE] * 300, np.column_stack([a, b, y]))
         rows = moments.evidence_rows(intercept=False)
         row = (rows.grams[2], rows.lows[2], 2)
-        ours = certificate.log_marginal(row, np.arange(n_regressors), 300.0, PRIOR, 9)
+        ours = row_evidence.log_marginal(row, np.arange(n_regressors), 300.0, PRIOR, 9)
         with mp.workdps(60):
             x = mp.matrix(np.column_stack([a, b])[:, :n_regressors].tolist())
             target = mp.matrix(y.tolist())

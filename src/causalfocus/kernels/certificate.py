@@ -18,7 +18,8 @@ The numerators are products of conditional densities along an acyclic graph, so 
 one given the past, whatever rule chose the action.
 
 With intercepts each row is shifted by its first own sample, which then counts for nothing, and the
-constant is one more regressor that every row has.
+constant is one more regressor that every row has. A sample that is the origin of one row and comes
+after that of the others counts for no row: otherwise the swapped rows could close a cycle in it.
 """
 
 import math
@@ -26,9 +27,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from causalfocus.kernels import double_double as dd
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.edge_evidence import edge_evidence, invert
+from causalfocus.kernels.edge_evidence import edge_evidence
 from causalfocus.kernels.families import best_family
 from causalfocus.kernels.oracles import all_others
 from causalfocus.kernels.orders import (
@@ -38,34 +38,27 @@ from causalfocus.kernels.orders import (
     local_masks,
     tolerance,
 )
+from causalfocus.kernels.row_evidence import (
+    Prior,
+    edge_spread,
+    least_squares,
+    log_marginal,
+    regressors_of,
+    residual_at,
+)
 from causalfocus.kernels.row_fit import GAP_HIGH, GAP_LOW, HIGH, LOW, fit_row, two_intervals
-from causalfocus.kernels.tableau import CAREFUL, Row, workspace
+from causalfocus.kernels.tableau import workspace
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 W_EDGE, W_NOISE, W_SWAP = 0.9, 0.04, 0.06
 
-CONSTANT_SPREAD = 1e-3
-"""Variance of the mixed intercept, in units of the alternative's noise variance."""
-
 SAFETY = 1e-4
-"""Nats taken off every evidence: above the rounding of what is computed here, see TRUST."""
-
-TRUST = 1e20
-"""A row gives evidence only while n (sum of squares / residual) inflation^2 is below this, and the
-inflation below CAREFUL.
-
-Coefficients are found with 53 bits and are off by about inflation * 1e-16 of themselves; the
-residual at these coefficients is evaluated with 106 bits, so it is off by the square of that. With
-TRUST both move the evidence by less than 1e-5 nats, below SAFETY.
-"""
+"""Nats taken off every evidence: above the rounding of what is computed, see `row_evidence`."""
 
 FIT = 1e-9
 """Share by which the residual of an exact fit may be above the least one."""
-
-Prior = tuple[float, float, float]
-"""tau2, a0, b0: coefficients are N(0, v tau2) given v, and v is inverse gamma(a0, b0)."""
 
 Setting = tuple[float, float, float, float, float]
 """Lowest and highest noise variance of the class; standard deviations by which EDGE mixes the
@@ -86,107 +79,6 @@ def parents_of(weights: Floats, j: int) -> int:
 def _edge_count(weights: Floats) -> int:
     """The number of edges, at least one: what the weight of EDGE is shared by."""
     return max(int(np.count_nonzero(weights)), 1)
-
-
-@kernel
-def regressors_of(parents: int, p: int, q: int) -> Ints:
-    """Indices of the parents in a set of nodes and, if moments have one, of the constant."""
-    found = np.empty(q, dtype=np.int64)
-    n = 0
-    for k in range(p):
-        if (parents >> k) & 1:
-            found[n] = k
-            n += 1
-    if q > p:
-        found[n] = p
-        n += 1
-    return found[:n]
-
-
-@kernel
-def _residual_at(row: Row, regressors: Ints, b: Floats) -> float:
-    """Sum of squared residuals at given coefficients, with 106 bits: nothing is lost to the
-    difference of large sums.
-    """
-    high, low, target = row
-    total, total_low = high[target, target], low[target, target]
-    for i in range(len(regressors)):
-        k = regressors[i]
-        part, part_low = dd.multiply(high[k, target], low[k, target], -2.0 * b[i], 0.0)
-        total, total_low = dd.add(total, total_low, part, part_low)
-        for m in range(len(regressors)):
-            product, product_low = dd.multiply(b[i], 0.0, b[m], 0.0)
-            part, part_low = dd.multiply(
-                high[k, regressors[m]], low[k, regressors[m]], product, product_low
-            )
-            total, total_low = dd.add(total, total_low, part, part_low)
-    return total
-
-
-@kernel
-def _least_squares(row: Row, regressors: Ints, n: float) -> tuple[Floats, Floats, float, Floats]:
-    """G, G^-1, R and b^ of a row; R is nan, and the row gives no evidence, where its digits do not
-    suffice (TRUST).
-    """
-    gram, _, target = row
-    s = len(regressors)
-    block, inverse, b = np.empty((s, s)), np.zeros((s, s)), np.zeros(s)
-    for i in range(s):
-        for k in range(s):
-            block[i, k] = gram[regressors[i], regressors[k]]
-    if math.isnan(invert(block, inverse, np.empty((s, s)))):
-        return block, inverse, math.nan, b
-    inflation = 1.0
-    for i in range(s):
-        for k in range(s):
-            b[i] += inverse[i, k] * gram[regressors[k], target]
-        inflation = max(inflation, inverse[i, i] * block[i, i])
-    residual = _residual_at(row, regressors, b)
-    enough = n * inflation**2 * gram[target, target] < TRUST * residual
-    return block, inverse, residual if enough and inflation < CAREFUL else math.nan, b
-
-
-@kernel
-def log_marginal(row: Row, regressors: Ints, n: float, prior: Prior, p: int) -> float:
-    """Log marginal likelihood of a row under the conjugate prior; the constant has tau2 = 1.
-
-    The penalised residual is evaluated with 106 bits at coefficients that are nearly the best, so
-    it is never too small and the likelihood never too large. Minus infinity, no evidence, where
-    the inflation is above CAREFUL.
-    """
-    if n <= 0.0:
-        return 0.0
-    gram, _, target = row
-    tau2, a0, b0 = prior
-    s = len(regressors)
-    precision, inverse, b = np.empty((s, s)), np.zeros((s, s)), np.zeros(s)
-    log_determinant = 0.0
-    for i in range(s):
-        for k in range(s):
-            precision[i, k] = gram[regressors[i], regressors[k]]
-        variance = 1.0 if regressors[i] == p else tau2
-        precision[i, i] += 1.0 / variance
-        log_determinant += math.log(variance)
-    log_determinant += invert(precision, inverse, np.empty((s, s)))
-    inflation, penalty = 1.0, 0.0
-    for i in range(s):
-        for k in range(s):
-            b[i] += inverse[i, k] * gram[regressors[k], target]
-        inflation = max(inflation, inverse[i, i] * precision[i, i])
-        penalty += b[i] ** 2 / (1.0 if regressors[i] == p else tau2)
-    if not inflation < CAREFUL:
-        return -math.inf
-    rest = max(_residual_at(row, regressors, b), 0.0) + penalty
-    a = a0 + 0.5 * n
-    value = (
-        -0.5 * n * math.log(2.0 * math.pi)
-        - 0.5 * log_determinant
-        + a0 * math.log(b0)
-        - a * math.log(b0 + 0.5 * rest)
-        + math.lgamma(a)
-        - math.lgamma(a0)
-    )
-    return value if value == value else -math.inf
 
 
 @kernel
@@ -216,7 +108,7 @@ def same_graph_evidence(
             continue
         regressors = regressors_of(parents, p, q)
         row = (grams[j], lows[j], j)
-        block, inverse, residual, b = _least_squares(row, regressors, counts[j])
+        block, inverse, residual, b = least_squares(row, regressors, counts[j])
         noise = log_marginal(row, regressors, counts[j], prior, p)
         noise += math.log(W_NOISE / p) - own_weight
         fit = (block, inverse, residual, counts[j])
@@ -235,18 +127,6 @@ def same_graph_evidence(
                 result[j, k] = -math.inf
                 return result
     return result
-
-
-@kernel
-def edge_spread(regressors: Ints, i: int, p: int, wide: float, narrow: float) -> Floats:
-    """Mixing: coefficient i widely, the others narrowly, the constant in noise units."""
-    spread = np.zeros((2, len(regressors)))
-    for m in range(len(regressors)):
-        if regressors[m] == p:
-            spread[1, m] = CONSTANT_SPREAD
-        else:
-            spread[0, m] = (wide if m == i else narrow) ** 2
-    return spread
 
 
 @kernel
@@ -294,7 +174,7 @@ def family_tables(
                 continue
             regressors = regressors_of(family, p, q)
             if family & ~own:
-                block, inverse, residual, b = _least_squares(row, regressors, n)
+                block, inverse, residual, b = least_squares(row, regressors, n)
                 if residual > 0.0:
                     noise = log_marginal(row, regressors, n, prior, p)
                     noise += math.log(W_NOISE / p) - own_weight
@@ -315,7 +195,7 @@ def family_tables(
                 continue
             allowed = _class_sets(regressors, p, effects)
             fit_row(row, regressors, allowed, math.inf, work, best)
-            fitted = _residual_at(row, regressors, best) * (1.0 - FIT)
+            fitted = residual_at(row, regressors, best) * (1.0 - FIT)
             costs[j, mask] = swapped + _least_negative_likelihood(fitted, n, setting)
     return costs, evidence
 
@@ -484,7 +364,7 @@ def interval_reach(
     j, k = edge
     row = (grams[j], lows[j], j)
     regressors = regressors_of(parents_of(weights, j), p, q)
-    block, inverse, residual, b = _least_squares(row, regressors, counts[j])
+    block, inverse, residual, b = least_squares(row, regressors, counts[j])
     if not residual > 0.0:
         return weights[j, k], math.inf
     own_weight = math.log(W_EDGE / _edge_count(weights))
