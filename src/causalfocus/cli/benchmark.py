@@ -29,6 +29,7 @@ def benchmark(
         int, typer.Option(min=0, help="Only what knowing the costs saves, on so many systems.")
     ] = 0,
     nodes: Annotated[int, typer.Option(help="Nodes of these systems.")] = 6,
+    first_seed: Annotated[int, typer.Option(min=0, help="Seed of the first of them.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Measure the exact oracles, or with --systems the rounds that a certificate takes."""
@@ -44,10 +45,10 @@ def benchmark(
     figures = Figures()
     workers = os.cpu_count() or 1
     if systems:
-        runs = certified_runs(nodes, range(systems), workers)
+        runs = certified_runs(nodes, range(first_seed, first_seed + systems), workers)
         figures.certificates = [summary(nodes, _watched(progress, "systems", runs, systems))]
     if costs:
-        priced = cost_runs(nodes, range(costs), workers)
+        priced = cost_runs(nodes, range(first_seed, first_seed + costs), workers)
         figures.costs = [cost_summary(nodes, _watched(progress, "costs", priced, costs))]
     if systems or costs:
         _deliver(figures, progress, out, as_json)
