@@ -440,10 +440,10 @@ def test_where_digits_run_out_there_is_no_evidence() -> None:
     assert cf.evidence(moments, truth, cf.PAPER_CLASS, epsilon=0.07) == -math.inf
 
 
-@pytest.mark.parametrize("reach", [1.0, 1e2, 1e3, 1e4, 1e5, 1e7])
+@pytest.mark.parametrize("reach", [1.0, 1e2, 1e3, 1e4, 1e5, 1e7, 1e11, 1e15, 1e17])
 @pytest.mark.parametrize("n_regressors", [1, 2])
 def test_marginal_likelihood_is_never_too_large_at_any_scale(reach, n_regressors) -> None:
-    """Collinear regressors far above the noise, against sixty digits. An excess here once let a
+    """Collinear regressors far above the noise, against 150 digits. An excess here once let a
     wrong graph be certified.
     """
     mp = pytest.importorskip("mpmath")
@@ -460,7 +460,7 @@ def test_marginal_likelihood_is_never_too_large_at_any_scale(reach, n_regressors
         rows = moments.evidence_rows(intercept=False)
         row = (rows.grams[2], rows.lows[2], 2)
         ours = row_evidence.log_marginal(row, np.arange(n_regressors), 300.0, PRIOR, 9)
-        with mp.workdps(60):
+        with mp.workdps(150):
             x = mp.matrix(np.column_stack([a, b])[:, :n_regressors].tolist())
             target = mp.matrix(y.tolist())
             precision = x.T * x + mp.eye(n_regressors) / tau2
@@ -478,7 +478,8 @@ def test_marginal_likelihood_is_never_too_large_at_any_scale(reach, n_regressors
             worst = max(worst, float(ours - exact))
             best = min(best, float(ours - exact))
     assert worst < 1e-5
-    assert best > -1e-3 or (reach >= 1e3 and n_regressors == 2)  # no evidence is allowed there
+    # no evidence is allowed where digits run out
+    assert best > -1e-3 or (reach >= 1e3 and n_regressors == 2) or reach >= 1e8
 
 
 @pytest.mark.parametrize("reach", [1e3, 1e4, 1e5])

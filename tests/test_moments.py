@@ -146,3 +146,26 @@ def test_expected_moments_keep_the_spread_around_a_large_mean() -> None:
     a = cf.Moments.expected(near, {cf.OBSERVE: 7.0}).rows(intercept=True).grams
     b = cf.Moments.expected(far, {cf.OBSERVE: 7.0}).rows(intercept=True).grams
     assert np.allclose(a, b, rtol=1e-12)
+
+
+def test_what_was_read_before_does_not_go_stale() -> None:
+    """Views are kept between samples; whatever adds to the sums must drop them."""
+    moments, other = cf.Moments(["a", "b"]), cf.Moments(["a", "b"])
+    other.add(cf.OBSERVE, [5.0, 6.0])
+    changes = [
+        lambda: moments.add(cf.OBSERVE, [1.0, 2.0]),
+        lambda: moments.add_many([cf.do("a", 3.0)], [[3.0, 4.0]]),
+        lambda: moments.merge(other),
+    ]
+    for change in changes:
+        kept = moments._snapshot()
+        for intercept in (False, True):
+            moments.rows(intercept=intercept)
+        change()
+        for intercept in (False, True):
+            now = moments.rows(intercept=intercept)
+            fresh = moments.copy().rows(intercept=intercept)
+            assert np.array_equal(now.grams, fresh.grams)
+            assert np.array_equal(now.counts, fresh.counts)
+    moments._restore(kept)
+    assert moments.rows(intercept=False).counts.tolist() == [1.0, 2.0]

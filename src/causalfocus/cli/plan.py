@@ -24,6 +24,9 @@ from causalfocus.systems import random_sem
 
 NEVER = 1
 
+BOUND_UP_TO = 0.4
+"""The lower bound is stated for delta below 1/2; larger ones are shown at this."""
+
 
 def plan(
     model: Annotated[
@@ -118,7 +121,7 @@ def _facts(outlooks: list[Outlook], firsts: list[Forecast]) -> dict[str, Any]:
             {
                 "complexity": f.complexity.value,
                 "upper": f.complexity.upper,
-                "lower_bound": _plain(f.complexity.lower_bound(min(f.delta, 0.4))),
+                "lower_bound": _plain(f.complexity.lower_bound(min(f.delta, BOUND_UP_TO))),
                 "rivals": [[rival.changes, rival.share] for rival in f.complexity.rivals],
             }
             for f in firsts
@@ -170,11 +173,12 @@ def _show(
 
 def _show_game(console: Console, forecast: Forecast) -> None:
     game = forecast.complexity
+    delta = min(forecast.delta, BOUND_UP_TO)
     console.print(
-        f"C_epsilon is between {game.value:.4g} and {game.upper:.4g} nats per round. No valid rule "
-        f"needs fewer than {_number(game.lower_bound(min(forecast.delta, 0.4)))} rounds on average "
-        f"at delta = {forecast.delta:g}; the best rule for small delta comes to "
-        f"{_number(game.first_order(forecast.delta))}."
+        f"C_epsilon is between {game.value:.4g} and {game.upper:.4g} nats per unit of cost (1 per "
+        f"round if none is given). No valid rule needs less than "
+        f"{_number(game.lower_bound(delta))} on average at delta = {delta:g}; the best rule for "
+        f"small delta comes to {_number(game.first_order(delta))}."
     )
     rivals = Table(title="What is hardest to rule out")
     rivals.add_column("another system")

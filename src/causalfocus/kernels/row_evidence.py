@@ -97,7 +97,7 @@ def log_marginal(row: Row, regressors: Ints, n: float, prior: Prior, p: int) -> 
 
     The penalised residual is evaluated with 106 bits at coefficients that are nearly the best, so
     it is never too small and the likelihood never too large. Minus infinity, no evidence, where
-    the inflation is above CAREFUL.
+    the inflation is above CAREFUL or even 106 bits run out (TRUST).
     """
     if n <= 0.0:
         return 0.0
@@ -119,9 +119,9 @@ def log_marginal(row: Row, regressors: Ints, n: float, prior: Prior, p: int) -> 
             b[i] += inverse[i, k] * gram[regressors[k], target]
         inflation = max(inflation, inverse[i, i] * precision[i, i])
         penalty += b[i] ** 2 / (1.0 if regressors[i] == p else tau2)
-    if not inflation < CAREFUL:
+    rest = residual_at(row, regressors, b) + penalty
+    if not (inflation < CAREFUL and n * inflation * gram[target, target] < TRUST * rest):
         return -math.inf
-    rest = max(residual_at(row, regressors, b), 0.0) + penalty
     a = a0 + 0.5 * n
     value = (
         -0.5 * n * math.log(2.0 * math.pi)
