@@ -58,7 +58,7 @@ def test_edge_evidence_is_a_tight_lower_bound(s: int, stiffness: float, d: float
     wide[0] = 0.2**2
     spread = np.vstack([wide, np.zeros(s)])
     limits = (0.8, 1.3)
-    bound = edge_evidence(fit, spread, 0, d, limits, stiffness, -math.inf, ALL)
+    bound = edge_evidence(fit, spread, 0, d, limits, stiffness, (-math.inf, 1.0, 1.0), ALL)
     inverse = fit[1]
     direction = inverse[:, 0] / inverse[0, 0]
     found = []
@@ -77,7 +77,7 @@ def test_edge_evidence_needs_a_distance() -> None:
     x = rng.standard_normal((50, 1))
     fit, _ = fit_of(x, rng.standard_normal(50))
     spread = np.array([[0.01], [0.0]])
-    assert edge_evidence(fit, spread, 0, 0.0, (0.5, 2.0), 100.0, -100.0, ALL) == -math.inf
+    assert edge_evidence(fit, spread, 0, 0.0, (0.5, 2.0), 100.0, (-100.0, 1.0, 1.0), ALL) == -math.inf
 
 
 @pytest.mark.parametrize("limits", [(0.5, 2.0), (0.0, math.inf)])
@@ -90,7 +90,7 @@ def test_far_from_the_fitted_noise_the_marginal_likelihood_takes_over(limits) ->
     wide = np.array([0.1**2, 0.02**2])
     spread = np.vstack([wide, np.zeros(2)])
     marginal = log_marginal(x, y, PRIOR)
-    bound = edge_evidence(fit, spread, 0, 0.3, limits, 3000.0, marginal, ALL)
+    bound = edge_evidence(fit, spread, 0, 0.3, limits, 3000.0, (marginal, *fit[2:]), ALL)
     direction = fit[1][:, 0] / fit[1][0, 0]
     found = []
     for v in np.geomspace(0.3, 4.0, 40):

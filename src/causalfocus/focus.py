@@ -20,14 +20,23 @@ from causalfocus.errors import (
     InvalidInputError,
     UnidentifiableWarning,
 )
+from causalfocus.claims import ExactClaim, ResolutionClaim, Stopping, claim_of
 from causalfocus.information import complexity
-from causalfocus.kernels import population, response
+from causalfocus.kernels import population
 from causalfocus.learner import Sample, Told
 from causalfocus.moments import Moments
-from causalfocus.oracles import best_alternative, graph_mle, joint_mle
+from causalfocus.oracles import best_alternative
 from causalfocus.sem import LinearSEM
 from causalfocus.space import ModelClass
-from causalfocus.stopping import Decision, EvidenceRule, Interval, PaperRule
+from causalfocus.stopping import (
+    Decision,
+    EvidenceDecision,
+    EvidenceRule,
+    Interval,
+    PaperRule,
+    ResolutionDecision,
+    ResolutionRule,
+)
 from causalfocus.stopping.paper import PaperConstants
 
 Floats = NDArray[np.float64]
@@ -40,7 +49,9 @@ EXPLORATION = 0.5
 """Every action gets this share of sqrt(t) rounds; all of it with the paper's rule. With 2p + 1
 actions the paper's share takes a quarter of all rounds at the usual stopping times."""
 
-Stopping = Literal["evidence", "paper"]
+TIE = 1e-9
+"""Gains that differ by less, relatively, are equal; the less taken action comes first."""
+
 Design = Literal["focus", "uniform"]
 
 
@@ -75,17 +86,22 @@ class Result:
 class Focus:
     """Learns a causal graph and its weights by choosing interventions, and knows when to stop.
 
-    With probability at least 1 - delta the graph of the certified answer is right and every weight
-    is within epsilon, if the system belongs to the class.
+    With probability at least 1 - delta the certified answer is right: every reported effect is
+    there and within epsilon of its weight, and every effect of size min_effect or more is reported.
+    Assumed are a linear, Gaussian, acyclic system and perfect interventions, and nothing of the
+    sizes of effects and noise.
 
     Parameters
     ----------
     actions : what can be done, and what it costs: the design aims at information per cost
-    space : what is assumed of the system
+    space : min_effect, the smallest effect that matters, and whether equations have constants;
+        the other bounds are for the class rules
     epsilon : accuracy of the weights, at most min_effect / 2; None asks for the graph alone
     delta : how often the answer may be wrong
-    stopping : "evidence" or "paper" (the paper's own rule, for comparison: it does not fire at any
-        feasible number of samples and says so)
+    stopping : "resolution", as above. "evidence": the paper's definition, the whole graph is right
+        and every weight within epsilon, if the system belongs to the class: no effect is smaller
+        than min_effect or beyond the other bounds. "paper": the same with the paper's own rule, for
+        comparison; it does not fire at any feasible number of samples and says so
     design : "focus" chooses actions as in the paper; "uniform" takes them in turn, for comparison
     """
 
@@ -96,7 +112,7 @@ class Focus:
         *,
         epsilon: float | None,
         delta: float = 0.05,
-        stopping: Stopping = "evidence",
+        stopping: Stopping = "resolution",
         design: Design = "focus",
     ) -> None:
         if not (isinstance(delta, int | float) and 0 < delta < 1):
@@ -104,8 +120,10 @@ class Focus:
         self.actions = actions
         self.space = space
         _warn_of_unsettable(actions)
-        self.epsilon = None if epsilon is None else space.checked_epsilon(epsilon)
+        self.claim = claim_of(stopping, space, epsilon)
+        self.epsilon = self.claim.epsilon
         self.delta = float(delta)
+        self.stopping = stopping
         self.design = self._checked_design(design)
         self._rule = self._rule_of(stopping)
         self._moments = Moments(actions.names)
@@ -119,19 +137,19 @@ class Focus:
         self._continued: list[int] = []
         self._next_judgement = 0
         self._rival_gains: Floats | None = None
-        self._estimate = joint_mle(self._moments, space)
+        self._estimate = self.claim.estimate(self._moments)
         self._decision = self._decide()
         self._certificate = self._result(certified=True) if self._decision.stop else None
 
-    def _rule_of(self, stopping: Stopping) -> EvidenceRule | PaperRule:
+    def _rule_of(self, stopping: Stopping) -> ResolutionRule | EvidenceRule | PaperRule:
+        if stopping == "resolution":
+            return ResolutionRule(self.space, self.epsilon, self.delta)
         if stopping == "evidence":
             return EvidenceRule(self.space, self.epsilon, self.delta)
-        if stopping == "paper":
-            if self.epsilon is None:
-                raise InvalidInputError("The paper's rule needs an epsilon.")
-            reach = max((abs(v) for ends in self.actions.ranges if ends for v in ends), default=0.0)
-            return PaperRule(PaperConstants(len(self.names), self.space, reach), self.delta)
-        raise InvalidInputError(f"stopping must be 'evidence' or 'paper', got {stopping!r}.")
+        if self.epsilon is None:
+            raise InvalidInputError("The paper's rule needs an epsilon.")
+        reach = max((abs(v) for ends in self.actions.ranges if ends for v in ends), default=0.0)
+        return PaperRule(PaperConstants(len(self.names), self.space, reach), self.delta)
 
     @staticmethod
     def _checked_design(design: Design) -> Design:
@@ -218,7 +236,10 @@ class Focus:
         if self._rival_gains is None:
             return tracked_action(spent, self._cumulative, total, self._exploration)
         forced = forced_action(spent, total, self._exploration)
-        return int(self._rival_gains.argmax()) if forced is None else forced
+        if forced is not None:
+            return forced
+        best = np.flatnonzero(self._rival_gains >= self._rival_gains.max() * (1.0 - TIE))
+        return int(best[spent[best].argmin()])
 
     def continue_after_stop(self) -> None:
         """Allow asking after the stop. The certificate stays as it is, and this is recorded."""
@@ -255,7 +276,7 @@ class Focus:
             raise
 
     def _learn(self, cost: float) -> None:
-        self._estimate = joint_mle(self._moments, self.space)
+        self._estimate = self.claim.estimate(self._moments)
         self._decision = self._decide()
         gains = self._gains() if self.design == "focus" else None
         if self._decision.stop and self._certificate is None:
@@ -268,56 +289,56 @@ class Focus:
         """Divergences of the best response per unit of cost; none where a sample fits perfectly, or
         for a single node.
         """
-        gains, *_ = response.alternative(
-            self._reference,
-            (self._targets, self._values, self._hedge.weights / self._costs),
-            (self.space.min_effect, self.space.effect_limit),
-            self.space.variance_limits,
-            self.epsilon or 0.0,
-            self.space.intercept,
-        )
+        weights = self._hedge.weights / self._costs
+        gains = self.claim.gains(self._estimate, (self._targets, self._values, weights))
         return gains / self._costs if np.isfinite(gains).all() else np.zeros(len(gains))
 
     @property
     def _exploration(self) -> float:
-        return EXPLORATION if isinstance(self._rule, EvidenceRule) else 1.0
-
-    @property
-    def _reference(self) -> response.Model:
-        model = self._estimate
-        return model.weights, model.noise_variances, model.intercepts, model.order
+        return 1.0 if isinstance(self._rule, PaperRule) else EXPLORATION
 
     def _decide(self) -> Decision:
-        if isinstance(self._rule, EvidenceRule):
-            due = self.rounds >= self._next_judgement
-            decision = self._rule.decide(self._moments, self._estimate, judge_graph=due)
-            if decision.verdict is not None:
-                self._next_judgement = self.rounds + max(1, self.rounds // JUDGE_SHARE)
-            if due and self.design == "focus":
-                self._aim_at(None if decision.verdict is None else decision.verdict.rival)
-            return decision
-        found = best_alternative(
-            self._estimate, self.counts, self.space, epsilon=self.epsilon or math.nan
-        )
-        return self._rule.decide(found.value, self._estimate, self.rounds)
+        if isinstance(self._rule, PaperRule):
+            found = best_alternative(
+                self._estimate, self.counts, self.space, epsilon=self.epsilon or math.nan
+            )
+            return self._rule.decide(found.value, self._estimate, self.rounds)
+        due = self.rounds >= self._next_judgement
+        decision = self._rule.decide(self._moments, self._estimate, judge_graph=due)
+        if decision.verdict is not None:
+            self._next_judgement = self.rounds + max(1, self.rounds // JUDGE_SHARE)
+        if due and self.design == "focus":
+            self._aim_at(decision)
+        return decision
 
-    def _aim_at(self, rival: Ints | None) -> None:
-        """Until the next judgement, go for a graph that lags behind the evidence of the weights.
+    def _aim_at(self, decision: EvidenceDecision | ResolutionDecision) -> None:
+        """Until the next judgement, go for what keeps the evidence from rising.
 
         The game plays against expectations, in which a graph with a superfluous edge is far away;
         the data at hand may happen to favour one, and then all waits for it. The evidence is valid
         for any choice of actions, so this moves the number of rounds alone.
         """
         self._rival_gains = None
+        rival = self._rival(decision)
         if rival is not None:
-            model = graph_mle(self._moments, rival, self.space)
+            model = self._estimate
             gains = population.divergences(
-                self._reference,
-                (model.weights, model.noise_variances, model.intercepts),
+                (model.weights, model.noise_variances, model.intercepts, model.order),
+                (rival.weights, rival.noise_variances, rival.intercepts),
                 self._targets,
                 self._values,
             )
             self._rival_gains = gains / self._costs
+
+    def _rival(self, decision: EvidenceDecision | ResolutionDecision) -> LinearSEM | None:
+        if decision.verdict is None or decision.verdict.rival is None:
+            return None
+        claim, moments, model = self.claim, self._moments, self._estimate
+        if isinstance(claim, ResolutionClaim) and isinstance(decision, ResolutionDecision):
+            return claim.rival(moments, model, decision.verdict.rival)
+        if isinstance(claim, ExactClaim) and isinstance(decision, EvidenceDecision):
+            return claim.rival(moments, model, decision.verdict.rival)
+        return None
 
     @property
     def _stopped_at(self) -> int:
@@ -329,7 +350,7 @@ class Focus:
 
     def _result(self, *, certified: bool) -> Result:
         intervals: tuple[Interval, ...] = ()
-        if isinstance(self._rule, EvidenceRule):
+        if not isinstance(self._rule, PaperRule):
             intervals = self._rule.intervals(self._moments, self._estimate)
         return Result(
             self._estimate,
@@ -349,22 +370,43 @@ class Focus:
 
         While there is something, no number of rounds leads to a certificate of this estimate.
         """
-        if len(self.names) == 1 or not self.space.contains(self._estimate):
+        if len(self.names) == 1:
             return None
-        found = complexity(self._estimate, self.actions, self.space, epsilon=self.epsilon)
+        if isinstance(self.claim, ExactClaim) and not self.space.contains(self._estimate):
+            return None
+        found = complexity(
+            self._estimate,
+            self.actions,
+            self.space,
+            epsilon=self.epsilon,
+            stopping=self.stopping,
+        )
         return None if found.is_identifiable else found.rivals[0].changes
 
     def replayed(self, told: Iterable[Told] | None = None) -> "Focus":
         """A learner of the same specification that was told the same, or another log."""
+        return self._again(self.space, self.stopping, self._log if told is None else told)
+
+    def with_space(self, space: ModelClass) -> "Focus":
+        """A learner under another class that was told the same: the log is the truth, and all
+        evidence is computed anew. This one stays as it is.
+        """
+        return self._again(space, self.stopping, self._log)
+
+    def with_stopping(self, stopping: Stopping) -> "Focus":
+        """A learner under another rule that was told the same. This one stays as it is."""
+        return self._again(self.space, stopping, self._log)
+
+    def _again(self, space: ModelClass, stopping: Stopping, told: Iterable[Told]) -> "Focus":
         twin = Focus(
             self.actions,
-            self.space,
+            space,
             epsilon=self.epsilon,
             delta=self.delta,
-            stopping="evidence" if isinstance(self._rule, EvidenceRule) else "paper",
+            stopping=stopping,
             design=self.design,
         )
-        for line in self._log if told is None else told:
+        for line in told:
             twin.tell(line.action, line.sample)
         return twin
 

@@ -9,7 +9,7 @@ design bounds it from below and is the next function. Both bounds are part of th
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from causalfocus.actions import Action, ActionSet, actions_as_arrays
+from causalfocus.claims import Answer, Claim, ExactClaim, Stopping, claim_of
 from causalfocus.errors import InvalidInputError, NumericalError
-from causalfocus.graph import changes_in_words
-from causalfocus.kernels import response
-from causalfocus.oracles.limits import numerical_errors, require_feasible_size
+from causalfocus.oracles.limits import require_feasible_size
 from causalfocus.sem import LinearSEM
 from causalfocus.space import ModelClass
 
@@ -93,8 +92,13 @@ class Complexity:
 
     def lower_bound(self, delta: float) -> float:
         """kl(1 - delta, delta) / C_{2 epsilon}: no valid rule needs less on average
-        (Theorem lower_bound; stated for delta below 1/2).
+        (Theorem lower_bound; stated for delta below 1/2, and for the paper's claim).
         """
+        if not isinstance(self._game.claim, ExactClaim):
+            raise InvalidInputError(
+                "The lower bound is known for the paper's claim alone: ask for the complexity with "
+                "stopping='evidence'."
+            )
         delta = _checked_delta(delta)
         if delta >= 0.5:
             raise InvalidInputError(f"The lower bound holds for delta below 1/2, got {delta:g}.")
@@ -105,7 +109,8 @@ class Complexity:
     def _at_twice_epsilon(self) -> "Complexity":
         if self.epsilon is None:
             return self
-        return self._game.solved(2.0 * self.epsilon)
+        claim = replace(self._game.claim, epsilon=2.0 * self.epsilon)
+        return replace(self._game, claim=claim).solved()
 
 
 def complexity(
@@ -114,9 +119,13 @@ def complexity(
     space: ModelClass,
     *,
     epsilon: float | None,
+    stopping: Stopping = "resolution",
     gap: float = 1e-3,
 ) -> Complexity:
     """The information per round (per unit of cost) that the best design guarantees, C_epsilon.
+
+    With stopping="evidence" it is the paper's. With "resolution" the alternatives are the systems
+    that break that rule's claim, and the value is the rate at which its evidence can grow.
 
     A value of zero means that some alternative looks the same under every action: the answer can
     never be certified, and `rivals` says which edges are to blame.
@@ -127,6 +136,7 @@ def complexity(
     actions : what can be done, with costs if they differ
     space : the model class
     epsilon : accuracy of the weights; None for the graph alone
+    stopping : the rule, and with it the claim
     gap : relative distance of the bounds at which to stop
 
     Examples
@@ -135,7 +145,7 @@ def complexity(
     >>> model = cf.LinearSEM([[0, 0], [0.5, 0]], 1.0)
     >>> actions = cf.ActionSet({"X1": (-2, 2), "X2": (-2, 2)})
     >>> space = cf.ModelClass(min_effect=0.2, noise_variance=(0.5, 2), intercept=False)
-    >>> found = cf.complexity(model, actions, space, epsilon=0.1)
+    >>> found = cf.complexity(model, actions, space, epsilon=0.1, stopping="evidence")
     >>> round(found.value, 3), found.rivals[0].changes
     (0.02, 'X1 -> X2 at 0.4 instead of 0.5')
     """
@@ -147,36 +157,36 @@ def complexity(
             f"The model has the nodes {', '.join(model.names)} and the actions are for "
             f"{', '.join(actions.names)}: they must be the same, in the same order."
         )
-    space.require(model)
+    claim = claim_of(stopping, space, epsilon)
+    claim.require(model)
     if model.p == 1:
         raise InvalidInputError("A single node has no alternative: there is nothing to learn.")
-    radius = None if epsilon is None else space.checked_epsilon(epsilon)
-    return _Game(model, actions, space, gap).solved(radius)
+    return _Game(model, actions, claim, gap).solved()
 
 
 @dataclass(frozen=True)
 class _Game:
     model: LinearSEM
     actions: ActionSet
-    space: ModelClass
+    claim: Claim
     gap: float
 
     @cached_property
     def costs(self) -> Floats:
         return np.array(self.actions.costs)
 
-    def solved(self, radius: float | None) -> Complexity:
+    def solved(self) -> Complexity:
         k = len(self.actions)
         design, best = np.full(k, 1.0 / k), np.full(k, 1.0 / k)
         lower, upper = -math.inf, math.inf
         planes: list[Floats] = []
-        rivals: list[LinearSEM] = []
+        answers: list[Answer] = []
         for _ in range(MOST_PLANES):
-            gains, rival = self._answer(design, radius)
+            gains, answer = self._answer(design)
             if float(gains @ design) > lower:
                 lower, best = float(gains @ design), design
             planes.append(gains)
-            rivals.append(rival)
+            answers.append(answer)
             bound, design, shares = _best_design(planes, lower)
             upper = min(upper, bound)
             if upper * self.costs.min() <= NOTHING:
@@ -188,40 +198,32 @@ class _Game:
                 f"The game was not solved to {self.gap:g}: after {MOST_PLANES} cutting planes its "
                 f"value is between {lower:g} and {upper:g}. Ask for a larger gap."
             )
-        named = self._named(rivals, shares)
+        named = _named(answers, shares)
         even = _evened_out(best, np.array(planes))
-        value = float(self._answer(even, radius)[0] @ even)
+        value = float(self._answer(even)[0] @ even)
         if value >= lower * (1.0 - 1e-9):
             lower, best = min(value, upper), even
         allocation = dict(zip(self.actions, best.tolist(), strict=True))
-        return Complexity(lower, upper, allocation, named, radius, len(planes), self)
+        return Complexity(
+            lower, upper, allocation, named, self.claim.epsilon, len(planes), self
+        )
 
-    def _answer(self, design: Floats, radius: float | None) -> tuple[Floats, LinearSEM]:
+    def _answer(self, design: Floats) -> tuple[Floats, Answer]:
         """Divergences per unit of cost of the closest alternative to a design."""
-        model = self.model
-        targets, values = actions_as_arrays(self.actions, model.names)
-        with numerical_errors("information complexity", model):
-            gains, _, weights, variances, intercepts = response.alternative(
-                (model.weights, model.noise_variances, model.intercepts, model.order),
-                (targets, values, design / self.costs),
-                (self.space.min_effect, self.space.effect_limit),
-                self.space.variance_limits,
-                radius or 0.0,
-                self.space.intercept,
-            )
-        rival = LinearSEM._trusted(weights.copy(), variances.copy(), intercepts, model.names)
-        return gains / self.costs, rival
+        targets, values = actions_as_arrays(self.actions, self.model.names)
+        answer = self.claim.answer(self.model, (targets, values, design / self.costs))
+        return answer.gains / self.costs, answer
 
-    def _named(self, rivals: Sequence[LinearSEM], shares: Floats) -> tuple[Rival, ...]:
-        """Equal ones together, the heaviest first."""
-        together: dict[str, tuple[LinearSEM, float]] = {}
-        for rival, share in zip(rivals, shares, strict=True):
-            if share > SMALLEST_SHARE:
-                changes = changes_in_words(self.model.weights, rival.weights, self.model.names)
-                _, known = together.get(changes, (rival, 0.0))
-                together[changes] = (rival, known + float(share))
-        found = [Rival(model, changes, share) for changes, (model, share) in together.items()]
-        return tuple(sorted(found, key=lambda rival: -rival.share))
+
+def _named(answers: Sequence[Answer], shares: Floats) -> tuple[Rival, ...]:
+    """Equal ones together, the heaviest first."""
+    together: dict[str, tuple[LinearSEM, float]] = {}
+    for answer, share in zip(answers, shares, strict=True):
+        if share > SMALLEST_SHARE:
+            model, known = together.get(answer.changes, (answer.rival, 0.0))
+            together[answer.changes] = (model, known + float(share))
+    found = [Rival(model, changes, share) for changes, (model, share) in together.items()]
+    return tuple(sorted(found, key=lambda rival: -rival.share))
 
 
 def _best_design(planes: Sequence[Floats], scale: float) -> tuple[float, Floats, Floats]:

@@ -6,6 +6,7 @@ in which j was not set, the number n_j and the matrix G_j of sums of products
 whether these came from samples or from a model.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Self
@@ -30,6 +31,14 @@ ASSIGNMENT_SLACK: Final = 1e-9
 one (it then is the assigned one exactly): room for text and unit conversions, not for a bad rig."""
 
 
+FIRST_MARK: Final = 8
+MARKS_APART: Final = 2
+"""The sums are kept as they stood after 8, 16, 32, ... samples."""
+
+TRAINING_SHARE: Final = 0.25
+"""The training is the latest of every other mark that holds no more than this share of them."""
+
+
 @dataclass(frozen=True)
 class RowMoments:
     """What the row fits read, one entry per node j over the samples in which j was not set.
@@ -48,6 +57,38 @@ class RowMoments:
     lows: Floats
     counts: Floats
     means: Floats
+
+
+@dataclass(frozen=True)
+class Split:
+    """The samples in two parts, by time: the training, and those that came later.
+
+    Attributes
+    ----------
+    number : of the training, from 0
+    training, later : views for evidence; with intercepts shifted, the constant as last regressor
+    estimation : the view of the training that an estimate reads
+    """
+
+    number: int
+    training: RowMoments
+    later: RowMoments
+    estimation: RowMoments
+
+
+@dataclass(frozen=True)
+class TimedRows:
+    """The view of the evidence at every mark, and at present.
+
+    Attributes
+    ----------
+    grams, lows : (m, p, q, q), the last is the present
+    counts : (m, p)
+    """
+
+    grams: Floats
+    lows: Floats
+    counts: Floats
 
 
 class Moments:
@@ -75,6 +116,7 @@ class Moments:
         p = len(self.names)
         self._sums = np.zeros((2, p + 1, p + 1, p + 1))
         self._anchors = _Anchors()
+        self._marks: dict[int, Floats] = {}
         self._views: dict[bool, RowMoments] = {}
 
     @classmethod
@@ -95,6 +137,10 @@ class Moments:
                 "The expected moments are too large for floating-point numbers: the model, the "
                 "values that are set or the weights are beyond any measurement. Rescale them."
             )
+        mark, total = 0, moments.n
+        while _mark_at(mark) < total:
+            moments._marks[mark] = moments._sums * (_mark_at(mark) / total)
+            mark += 1
         return moments
 
     @property
@@ -113,10 +159,22 @@ class Moments:
         """Add one sample and return it as p numbers, as it was taken in."""
         target = target_index(action, self.names)
         row = self.as_row(action, sample)
-        self._anchors.see(target, row)
-        moment_sums.add_samples(self._sums, np.array([target]), row[None, :])
-        self._views.clear()
+        self._anchors.see(round(self.n) + 1, target, row)
+        self._add(np.array([target]), row[None, :])
         return row
+
+    def _add(self, targets: Ints, samples: Floats) -> None:
+        """Add checked samples, stopping at every mark on the way to keep the sums."""
+        self._views.clear()
+        start, n = 0, round(self.n)
+        while start < len(targets):
+            mark = _next_mark(n)
+            end = min(start + _mark_at(mark) - n, len(targets))
+            moment_sums.add_samples(self._sums, targets[start:end], samples[start:end])
+            n += end - start
+            start = end
+            if n == _mark_at(mark) and self._anchors.complete_after <= n:
+                self._marks[mark] = self._sums.copy()
 
     def add_many(self, actions: Sequence[Action], samples: ArrayLike) -> None:
         """Add samples in bulk, one row and one action each. On an error nothing is added."""
@@ -134,39 +192,41 @@ class Moments:
                 self._check(action, int(targets[s]), matrix[s])
             except InvalidInputError as error:
                 raise InvalidInputError(f"Sample {s + 1} of {len(actions)}: {error}") from None
-        for target, row in zip(targets, matrix, strict=True):
-            if self._anchors.see(int(target), row):
+        for number, (target, row) in enumerate(
+            zip(targets, matrix, strict=True), round(self.n) + 1
+        ):
+            if self._anchors.see(number, int(target), row):
                 break
-        moment_sums.add_samples(self._sums, targets, matrix)
-        self._views.clear()
+        self._add(targets, matrix)
 
     def merge(self, other: "Moments") -> None:
         """Add all that another set of moments over the same nodes holds, collected later.
 
         With intercepts, evidence takes the first sample as its origin; so merge in the order of
-        collection.
+        collection. Of the sums at earlier times, those of this part are kept.
         """
         if other.names != self.names:
             raise InvalidInputError(
                 f"Moments of different nodes cannot be merged: {', '.join(self.names)} "
                 f"against {', '.join(other.names)}."
             )
+        for number, target, row in other._anchors.samples:
+            self._anchors.see(round(self.n) + number, target, row)
         moment_sums.merge(self._sums, other._sums)
         self._views.clear()
-        for target, row in other._anchors.samples:
-            self._anchors.see(target, row)
 
     def copy(self) -> Self:
         twin = type(self)(self.names)
-        twin._sums = self._sums.copy()
-        twin._anchors.samples = list(self._anchors.samples)
+        twin._restore(self._snapshot())
         return twin
 
-    def _snapshot(self) -> tuple[Floats, list[tuple[int, Floats]]]:
-        return self._sums.copy(), list(self._anchors.samples)
+    def _snapshot(self) -> tuple[Floats, list[tuple[int, int, Floats]], dict[int, Floats]]:
+        return self._sums.copy(), list(self._anchors.samples), dict(self._marks)
 
-    def _restore(self, snapshot: tuple[Floats, list[tuple[int, Floats]]]) -> None:
-        self._sums, self._anchors.samples = snapshot
+    def _restore(
+        self, snapshot: tuple[Floats, list[tuple[int, int, Floats]], dict[int, Floats]]
+    ) -> None:
+        self._sums, self._anchors.samples, self._marks = snapshot
         self._views.clear()
 
     def rows(self, *, intercept: bool) -> RowMoments:
@@ -184,13 +244,56 @@ class Moments:
         sample counts for nothing in every row: a sample must count for all rows that it can or
         for none, or the swapped rows could close a cycle.
         """
-        if not intercept:
-            return self.rows(intercept=False)
+        return self.rows(intercept=False) if not intercept else self._anchored(self._sums)
+
+    def _anchored(self, sums: Floats) -> RowMoments:
         p = len(self.names)
         skipped, skips = self._anchors.skipped(p)
         return RowMoments(
-            *moment_sums.anchored_moments(self._sums, self._anchors.per_node(p), skipped, skips)
+            *moment_sums.anchored_moments(sums, self._anchors.per_node(p), 1.0, skipped, skips)
         )
+
+    def timed_rows(self, *, intercept: bool) -> TimedRows:
+        """`evidence_rows` as they were at every mark, and as they are."""
+        views = [
+            self._anchored(sums)
+            if intercept
+            else RowMoments(*moment_sums.row_moments(sums, False))
+            for _, sums in sorted(self._marks.items())
+        ]
+        views.append(self.evidence_rows(intercept=intercept))
+        return TimedRows(
+            np.array([view.grams for view in views]),
+            np.array([view.lows for view in views]),
+            np.array([view.counts for view in views]),
+        )
+
+    def split(self, *, intercept: bool) -> Split | None:
+        """Training and later samples; None while there are too few.
+
+        The training is the latest of the marks after 8, 32, 128, ... samples that holds no more
+        than a quarter of all. Numerators that
+        use it count the later samples only, so no sample has to count for nothing as an origin:
+        the shift by it is for the digits.
+        """
+        most = TRAINING_SHARE * self.n
+        fitting = [m for m in self._marks if m % 2 == 0 and _mark_at(m) <= most]
+        if not fitting:
+            return None
+        mark = max(fitting)
+        before = self._marks[mark]
+        after = moment_sums.difference(self._sums, before)
+        estimation = RowMoments(*moment_sums.row_moments(before, intercept))
+        if not intercept:
+            later = RowMoments(*moment_sums.row_moments(after, False))
+            return Split(mark // 2, estimation, later, estimation)
+        p = len(self.names)
+        anchors, nothing = self._anchors.per_node(p), (np.zeros(p), np.zeros(p, dtype=np.bool_))
+        training, later = (
+            RowMoments(*moment_sums.anchored_moments(sums, anchors, 0.0, *nothing))
+            for sums in (before, after)
+        )
+        return Split(mark // 2, training, later, estimation)
 
     def as_row(self, action: Action, sample: Mapping[str, float] | ArrayLike) -> Floats:
         """A sample as p numbers, checked, the assigned value in its place."""
@@ -242,23 +345,45 @@ class Moments:
         return f"<Moments of {len(self.names)} nodes, n = {self.n:g}>"
 
 
+def _mark_at(mark: int) -> int:
+    return FIRST_MARK * MARKS_APART**mark
+
+
+def _next_mark(n: int) -> int:
+    """The first mark after n samples."""
+    mark = 0
+    while _mark_at(mark) <= n:
+        mark += 1
+    return mark
+
+
 class _Anchors:
-    """The first sample in which each node was not set: one sample, or two, serve all nodes."""
+    """The first sample in which each node was not set: one sample, or two, serve all nodes.
+
+    Kept as number of the sample, target and values.
+    """
 
     def __init__(self) -> None:
-        self.samples: list[tuple[int, Floats]] = []
+        self.samples: list[tuple[int, int, Floats]] = []
 
-    def see(self, target: int, row: Floats) -> bool:
+    def see(self, number: int, target: int, row: Floats) -> bool:
         """Keep the sample if it is the first of some node; True once no more are needed."""
-        if not self.samples or (len(self.samples) == 1 and self.samples[0][0] not in (-1, target)):
-            self.samples.append((target, row.copy()))
-        return len(self.samples) == 2 or self.samples[0][0] == -1
+        if not self.samples or (len(self.samples) == 1 and self.samples[0][1] not in (-1, target)):
+            self.samples.append((number, target, row.copy()))
+        return self.complete_after < math.inf
+
+    @property
+    def complete_after(self) -> float:
+        """Samples after which every node had one; infinity if some has none yet."""
+        if self.samples and (len(self.samples) == 2 or self.samples[0][1] == -1):
+            return self.samples[-1][0]
+        return math.inf
 
     def per_node(self, p: int) -> Floats:
         """(p, p): row j is the anchor of node j, zeros if it has none."""
         anchors = np.zeros((p, p))
         for j in range(p):
-            for target, row in self.samples:
+            for _, target, row in self.samples:
                 if target != j:
                     anchors[j] = row
                     break
@@ -268,7 +393,7 @@ class _Anchors:
         """The second anchor, and the rows in which it would count though it anchors another."""
         if len(self.samples) < 2:
             return np.zeros(p), np.zeros(p, dtype=np.bool_)
-        (first, _), (target, row) = self.samples
+        (_, first, _), (_, target, row) = self.samples
         skips = np.array([j not in (first, target) for j in range(p)])
         return row, skips
 

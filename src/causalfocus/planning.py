@@ -14,13 +14,15 @@ from typing import Final
 import numpy as np
 
 from causalfocus.actions import Action, ActionSet
+from causalfocus.claims import Stopping
 from causalfocus.errors import InvalidInputError
 from causalfocus.focus import EXPLORATION
 from causalfocus.information import Complexity, complexity
 from causalfocus.moments import Moments
+from causalfocus.oracles import report
 from causalfocus.sem import LinearSEM
 from causalfocus.space import ModelClass
-from causalfocus.stopping import EvidenceRule
+from causalfocus.stopping import EvidenceRule, ResolutionRule
 
 FACTORS: Final = (0.65, 1.0, 1.15)
 """Rounds of FOCUS over those on expected moments: tenth percentile, median, ninetieth."""
@@ -59,6 +61,7 @@ def forecasts(
     *,
     epsilon: float | None,
     deltas: Sequence[float] = DELTAS,
+    stopping: Stopping = "resolution",
 ) -> tuple[Forecast, ...]:
     """Rounds that FOCUS will need on a system, one forecast per delta; infinite if for ever.
 
@@ -69,11 +72,13 @@ def forecasts(
     space : the model class
     epsilon : accuracy of the weights; None for the graph alone
     deltas : how often the answer may be wrong
+    stopping : the rule
     """
-    found = complexity(model, actions, space, epsilon=epsilon)
+    found = complexity(model, actions, space, epsilon=epsilon, stopping=stopping)
+    kind = _rule_kind(stopping)
     result, start = [], 1.0
     for delta in sorted(deltas, reverse=True):
-        rule = EvidenceRule(space, found.epsilon, delta)
+        rule = kind(space, found.epsilon, delta)
         if found.is_identifiable and start < math.inf:
             start = _first_stop(rule, model, found, actions, start)
         ideal = start if found.is_identifiable else math.inf
@@ -83,6 +88,12 @@ def forecasts(
         cost = middle * per_round
         result.append(Forecast(found.epsilon, delta, middle, low, high, cost, spent, found))
     return tuple(result)
+
+
+def _rule_kind(stopping: Stopping) -> type[ResolutionRule] | type[EvidenceRule]:
+    if stopping == "paper":
+        raise InvalidInputError("The paper's own rule stops at no feasible number of rounds.")
+    return ResolutionRule if stopping == "resolution" else EvidenceRule
 
 
 def _spent(found: Complexity, actions: ActionSet, rounds: float) -> dict[Action, float]:
@@ -96,14 +107,19 @@ def _spent(found: Complexity, actions: ActionSet, rounds: float) -> dict[Action,
 
 
 def _first_stop(
-    rule: EvidenceRule, model: LinearSEM, found: Complexity, actions: ActionSet, start: float
+    rule: ResolutionRule | EvidenceRule,
+    model: LinearSEM,
+    found: Complexity,
+    actions: ActionSet,
+    start: float,
 ) -> float:
     """The number of rounds at which the rule stops on expected moments, to a thousandth."""
 
     def stops(rounds: float) -> bool:
         share = _spent(found, actions, rounds)
         moments = Moments.expected(model, {a: rounds * part for a, part in share.items()})
-        return rule.decide(moments, model).stop
+        answer = report(moments, rule.space) if isinstance(rule, ResolutionRule) else model
+        return rule.decide(moments, answer).stop
 
     low, high = start, max(2.0 * start, 16.0)
     while not stops(high):
@@ -170,11 +186,14 @@ def drawn_forecasts(
     *,
     epsilons: Sequence[float],
     deltas: Sequence[float],
+    stopping: Stopping = "resolution",
 ) -> Iterator[tuple[Forecast, ...]]:
     """Forecasts for every accuracy and confidence, system by system, as they are made."""
     for system in systems:
         yield tuple(
             forecast
             for epsilon in epsilons
-            for forecast in forecasts(system, actions, space, epsilon=epsilon, deltas=deltas)
+            for forecast in forecasts(
+                system, actions, space, epsilon=epsilon, deltas=deltas, stopping=stopping
+            )
         )

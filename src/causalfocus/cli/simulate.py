@@ -33,6 +33,7 @@ class Policy(StrEnum):
 class Stopping(StrEnum):
     """Which rule stops."""
 
+    resolution = "resolution"
     evidence = "evidence"
     paper = "paper"
 
@@ -42,7 +43,7 @@ def simulate(
     density: Annotated[float, typer.Option(help="Probability of an edge.")] = 0.3,
     seed: Annotated[int, typer.Option(help="For the same system and samples again.")] = 0,
     policy: Annotated[Policy, typer.Option(help="Who chooses the actions.")] = Policy.focus,
-    stopping: Annotated[Stopping, typer.Option(help="Which rule stops.")] = Stopping.evidence,
+    stopping: Annotated[Stopping, typer.Option(help="Which rule stops.")] = Stopping.resolution,
     epsilon: Annotated[float, typer.Option(help="Accuracy of the weights.")] = 0.07,
     delta: Annotated[float, typer.Option(help="How often the answer may be wrong.")] = 0.05,
     max_rounds: Annotated[int, typer.Option(min=0, help="Give up after so many.")] = 100_000,

@@ -47,6 +47,7 @@ from causalfocus.kernels.row_evidence import (
     residual_at,
 )
 from causalfocus.kernels.row_fit import GAP_HIGH, GAP_LOW, HIGH, LOW, fit_row, two_intervals
+from causalfocus.kernels.subsets import as_nodes, count
 from causalfocus.kernels.tableau import workspace
 
 Floats = NDArray[np.float64]
@@ -109,8 +110,8 @@ def same_graph_evidence(
         regressors = regressors_of(parents, p, q)
         row = (grams[j], lows[j], j)
         block, inverse, residual, b = least_squares(row, regressors, counts[j])
-        noise = log_marginal(row, regressors, counts[j], prior, p)
-        noise += math.log(W_NOISE / p) - own_weight
+        log_m = log_marginal(row, regressors, counts[j], prior, p)
+        noise = (log_m + math.log(W_NOISE / p) - own_weight, residual, counts[j])
         fit = (block, inverse, residual, counts[j])
         for i in range(len(regressors)):
             k = regressors[i]
@@ -166,9 +167,9 @@ def family_tables(
         own_regressors = regressors_of(own, p, q)
         n_own = len(own_regressors) - (q - p)
         swapped = log_marginal(row, own_regressors, n, prior, p)
-        swapped -= math.log(p - 1.0) + math.log(p * _choose(p - 1, n_own))
+        swapped -= math.log(p - 1.0) + math.log(p * choose(p - 1, n_own))
         for mask in range(1 << (p - 1)):
-            family = _as_nodes(mask, j)
+            family = as_nodes(mask, j)
             if family == own:
                 evidence[j, mask] = math.inf
                 continue
@@ -176,8 +177,8 @@ def family_tables(
             if family & ~own:
                 block, inverse, residual, b = least_squares(row, regressors, n)
                 if residual > 0.0:
-                    noise = log_marginal(row, regressors, n, prior, p)
-                    noise += math.log(W_NOISE / p) - own_weight
+                    log_m = log_marginal(row, regressors, n, prior, p)
+                    noise = (log_m + math.log(W_NOISE / p) - own_weight, residual, n)
                     fit = (block, inverse, residual, n)
                     for m in range(len(regressors)):
                         k = regressors[m]
@@ -211,7 +212,7 @@ def _class_sets(regressors: Ints, p: int, effects: tuple[float, float]) -> Float
 
 
 @kernel
-def _choose(n: int, k: int) -> float:
+def choose(n: int, k: int) -> float:
     result = 1.0
     for i in range(k):
         result *= (n - i) / (i + 1)
@@ -254,8 +255,8 @@ def _most_edges(open_costs: Floats, reference: Ints, offsets: Ints, masks: Ints)
     costs = np.empty((p, size))
     for j in range(p):
         for mask in range(size):
-            is_open = open_costs[j, mask] < math.inf or _as_nodes(mask, j) == reference[j]
-            costs[j, mask] = -_count(mask) if is_open else math.inf
+            is_open = open_costs[j, mask] < math.inf or as_nodes(mask, j) == reference[j]
+            costs[j, mask] = -count(mask) if is_open else math.inf
     least, _ = best_order(p, _least_by_subset(costs), offsets, masks)
     return int(-least)
 
@@ -301,24 +302,8 @@ def least_rejected_graph(
             if not keeps[j]:
                 own = table[offsets[j] : offsets[j + 1]]
                 within = local_mask(masks, j, predecessors[j])
-                parents[j] = _as_nodes(best_family(own, within, tolerance(own[within])), j)
+                parents[j] = as_nodes(best_family(own, within, tolerance(own[within])), j)
     return least + math.log(W_SWAP) + p * math.log1p(-1.0 / p) - SAFETY, parents
-
-
-@kernel
-def _count(nodes: int) -> int:
-    n = 0
-    while nodes:
-        n += 1
-        nodes &= nodes - 1
-    return n
-
-
-@kernel
-def _as_nodes(mask: int, j: int) -> int:
-    """A mask over all nodes but j as a set of nodes."""
-    low = mask & ((1 << j) - 1)
-    return low | ((mask ^ low) << 1)
 
 
 @kernel
@@ -368,8 +353,8 @@ def interval_reach(
     if not residual > 0.0:
         return weights[j, k], math.inf
     own_weight = math.log(W_EDGE / _edge_count(weights))
-    noise = log_marginal(row, regressors, counts[j], prior, p)
-    noise += math.log(W_NOISE / p) - own_weight
+    log_m = log_marginal(row, regressors, counts[j], prior, p)
+    noise = (log_m + math.log(W_NOISE / p) - own_weight, residual, counts[j])
     limits = (setting[0], setting[1])
     i = 0
     while regressors[i] != k:

@@ -21,9 +21,10 @@ G/v2, w is at least w(v1), w/v at least its value at v2, D/v at most that at v1,
 without delta fall up to v = R/n and rise after it. Together these bound the piece from below; the
 least piece bounds the range.
 
-Far from R/n another term of the same mixture takes over: a marginal likelihood m of the row, whose
-evidence against (b, v) is at least log m + n/2 log(2 pi v) + R/2v for all b, and rises with the
-distance of v from R/n. A piece counts with the larger of the two, each with its weight.
+Far from R/n another term of the same mixture takes over: a marginal likelihood m of the row, on all
+n samples or on some, whose evidence against (b, v) is at least log m + n/2 log(2 pi v) + R/2v for
+all b, with n and R those of the samples it counts, and rises with the distance of v from R/n. A
+piece counts with the larger of the two, each with its weight.
 """
 
 import math
@@ -39,6 +40,10 @@ Ints = NDArray[np.int64]
 PIECES = np.array([0.0, 0.005, 0.01, 0.02, 0.03, 0.045, 0.065, 0.09, 0.12, 0.16, 0.22, 0.3, 0.45])
 COARSE_PIECES = np.array([0.0, 0.02, 0.06, 0.16, 0.45])
 """Logarithmic distances from R/n at which the range of v is cut."""
+
+Noise = tuple[float, float, float]
+"""The marginal likelihood: log m plus the logarithm of its weight over that of the mixture around
+the row, and R and n of the samples that it counts."""
 
 
 @kernel
@@ -151,6 +156,19 @@ def _piece(
 
 
 @kernel
+def evidence_at_the_fit(
+    fit: tuple[Floats, Floats, float, float], spread: Floats, k: int, d: float, a0: float
+) -> float:
+    """The evidence with the noise at its fitted value: more than that against all v, mostly."""
+    _, _, residual, n = fit
+    s = fit[0].shape[0]
+    if not (d > 0.0 and residual > 0.0):
+        return -math.inf
+    centre = residual / n
+    return _piece(fit, spread, k, d, (centre, centre), a0, np.empty((3, s, s)))
+
+
+@kernel
 def edge_evidence(
     fit: tuple[Floats, Floats, float, float],
     spread: Floats,
@@ -158,7 +176,7 @@ def edge_evidence(
     d: float,
     limits: tuple[float, float],
     a0: float,
-    noise: float,
+    noise: Noise,
     of_use: tuple[float, float],
 ) -> float:
     """Lower bound of the evidence against every (b, v) with |b_k - b^_k| >= d and v in the limits.
@@ -167,7 +185,6 @@ def edge_evidence(
     ----------
     fit : G, G^-1, R, n
     spread : (2, s), rows `fixed` and `relative` of the diagonal of D
-    noise : log m plus the logarithm of its weight over this term's weight
     of_use : range in which the result matters: minus infinity is returned at once if it must be
         below, and coarse pieces are enough if they put it above
     """
@@ -179,7 +196,7 @@ def edge_evidence(
     work = np.empty((3, s, s))
     at = min(max(centre, limits[0]), limits[1])
     highest = _piece(fit, spread, k, d, (at, at), a0, work)
-    highest = max(highest, _noise_evidence(at, residual, n, noise))
+    highest = max(highest, noise_evidence(at, at, noise))
     if highest < of_use[0]:
         return -math.inf
     least = highest
@@ -200,7 +217,7 @@ def _least_piece(
     d: float,
     limits: tuple[float, float],
     a0: float,
-    noise: float,
+    noise: Noise,
     cuts: Floats,
     of_use: float,
     highest: float,
@@ -220,8 +237,7 @@ def _least_piece(
             v1 = max(min(inner_end, outer_end), low)
             v2 = min(max(inner_end, outer_end), high)
             if v1 < v2:
-                nearest = min(max(centre, v1), v2)
-                value = _noise_evidence(nearest, residual, n, noise)
+                value = noise_evidence(v1, v2, noise)
                 if value < least:
                     value = max(value, _piece(fit, spread, k, d, (v1, v2), a0, work))
                 least = min(least, value)
@@ -231,6 +247,10 @@ def _least_piece(
 
 
 @kernel
-def _noise_evidence(v: float, residual: float, n: float, noise: float) -> float:
-    """Evidence of the marginal likelihood against v, for all b."""
-    return noise + 0.5 * n * math.log(2.0 * math.pi * v) + 0.5 * residual / v
+def noise_evidence(v1: float, v2: float, noise: Noise) -> float:
+    """Least evidence of the marginal likelihood against v in [v1, v2], for all b."""
+    log_m, residual, n = noise
+    if not (log_m > -math.inf and residual > 0.0):
+        return -math.inf
+    v = min(max(residual / n, v1), v2)
+    return log_m + 0.5 * n * math.log(2.0 * math.pi * v) + 0.5 * residual / v

@@ -106,15 +106,30 @@ def _sum_of_rows(sums: Floats, j: int) -> Floats:
 
 
 @kernel
+def difference(sums: Floats, earlier: Floats) -> Floats:
+    """The sums of the samples since an earlier state of the same sums."""
+    result = np.zeros_like(sums)
+    groups, q = sums.shape[1], sums.shape[2]
+    for g in range(groups):
+        for j in range(q):
+            for k in range(j + 1):
+                high, low = dd.add(
+                    sums[0, g, j, k], sums[1, g, j, k], -earlier[0, g, j, k], -earlier[1, g, j, k]
+                )
+                result[0, g, j, k] = high
+                result[1, g, j, k] = low
+    return result
+
+
+@kernel
 def anchored_moments(
-    sums: Floats, anchors: Floats, skipped: Floats, skips: NDArray[np.bool_]
+    sums: Floats, anchors: Floats, uncounted: float, skipped: Floats, skips: NDArray[np.bool_]
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    """Per node j: sums of products of (x - anchor_j, 1), high and low parts, their number less one,
-    and the anchors.
+    """Per node j: sums of products of (x - anchor_j, 1), high and low parts, their number, and the
+    anchors.
 
-    The anchor is itself among the samples of j; shifted by itself it adds nothing but its count,
-    which is taken off.
-
+    uncounted : 1 if the anchor is among the samples of j and is to count for nothing: shifted by
+        itself it adds nothing but its count, which is taken off. 0 for other samples
     skipped : a sample that counts for nothing in the rows j with skips[j]; its share is taken off
     """
     q = sums.shape[2]
@@ -135,10 +150,10 @@ def anchored_moments(
                     total[0, i, k], total[1, i, k] = dd.add(
                         total[0, i, k], total[1, i, k], -part, -part_low
                     )
-        if n <= 1.0:
+        if n <= uncounted:
             continue
-        counts[j] = n - 1.0
-        grams[j, p, p] = n - 1.0
+        counts[j] = n - uncounted
+        grams[j, p, p] = n - uncounted
         for i in range(p):
             # sum (x_i - a_i) = S_i - n a_i
             shift, shift_low = dd.multiply(n, n_low, anchors[j, i], 0.0)

@@ -144,3 +144,15 @@ def edge_spread(regressors: Ints, i: int, p: int, wide: float, narrow: float) ->
         else:
             spread[0, m] = (wide if m == i else narrow) ** 2
     return spread
+
+
+@kernel
+def even_spread(regressors: Ints, p: int, narrow: float) -> Floats:
+    """Mixing of all coefficients alike, the constant in noise units."""
+    spread = np.zeros((2, len(regressors)))
+    for m in range(len(regressors)):
+        if regressors[m] == p:
+            spread[1, m] = CONSTANT_SPREAD
+        else:
+            spread[0, m] = narrow**2
+    return spread

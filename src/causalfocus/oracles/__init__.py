@@ -1,6 +1,14 @@
-"""The exact oracles of the paper: the joint MLE and the closest alternative."""
+"""The exact oracles: the joint MLE, the closest alternative, and what to report of a system."""
 
 from causalfocus.oracles.alternative import Alternative, best_alternative
 from causalfocus.oracles.estimate import graph_mle, joint_mle
+from causalfocus.oracles.resolution import report, reported_from
 
-__all__ = ["Alternative", "best_alternative", "graph_mle", "joint_mle"]
+__all__ = [
+    "Alternative",
+    "best_alternative",
+    "graph_mle",
+    "joint_mle",
+    "report",
+    "reported_from",
+]

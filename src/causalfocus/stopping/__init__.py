@@ -3,15 +3,19 @@
 from causalfocus.stopping.certificate import EvidenceDecision, EvidenceRule, Interval, evidence
 from causalfocus.stopping.decision import Decision
 from causalfocus.stopping.paper import PaperConstants, PaperDecision, PaperRule, paper_log_tail
+from causalfocus.stopping.resolution import Move, ResolutionDecision, ResolutionRule
 
 __all__ = [
     "Decision",
     "EvidenceDecision",
     "EvidenceRule",
     "Interval",
+    "Move",
     "PaperConstants",
     "PaperDecision",
     "PaperRule",
+    "ResolutionDecision",
+    "ResolutionRule",
     "evidence",
     "paper_log_tail",
 ]
