@@ -111,7 +111,8 @@ def test_benchmark_writes_what_it_prints(tmp_path: Path) -> None:
     }
     assert all(row["engine"] > 0 and row["literal"] > 0 for row in figures["ratios"])
     assert [row["p"] for row in figures["times"]] == [5, 6, 7]
-    assert [(row["p"], row["stopped"]) for row in figures["rounds"]] == [(3, True), (4, True)]
+    rounds = [(row["stopping"], row["p"], row["stopped"]) for row in figures["rounds"]]
+    assert rounds == [(r, p, True) for r in ("evidence", "resolution") for p in (3, 4)]
     assert figures["runs"][0]["n_rounds"] == 1000
 
 
@@ -123,6 +124,7 @@ def test_benchmark_counts_the_rounds_to_a_certificate() -> None:
     by_delta = row["mean_rounds_by_delta"]
     assert by_delta == sorted(by_delta) and row["median_ratio"] > 1
     assert row["median_uniform_over_focus"] > 0
+    assert row["resolution"]["n_stopped"] == 2 and row["resolution"]["n_wrong"] == 0
 
 
 def test_benchmark_without_the_referee_says_so(tmp_path: Path) -> None:

@@ -77,7 +77,9 @@ def test_edge_evidence_needs_a_distance() -> None:
     x = rng.standard_normal((50, 1))
     fit, _ = fit_of(x, rng.standard_normal(50))
     spread = np.array([[0.01], [0.0]])
-    assert edge_evidence(fit, spread, 0, 0.0, (0.5, 2.0), 100.0, (-100.0, 1.0, 1.0), ALL) == -math.inf
+    assert (
+        edge_evidence(fit, spread, 0, 0.0, (0.5, 2.0), 100.0, (-100.0, 1.0, 1.0), ALL) == -math.inf
+    )
 
 
 @pytest.mark.parametrize("limits", [(0.5, 2.0), (0.0, math.inf)])
@@ -341,7 +343,7 @@ def test_costs_of_families_come_from_the_likelihood_in_the_class(seed: int) -> N
 def test_relabelling_and_batching_change_nothing(intercept: bool) -> None:
     truth, space, moments = data_for(4, 150, 5, intercept=intercept)
     estimate = cf.joint_mle(moments, space)
-    value = cf.evidence(moments, estimate, space, epsilon=0.07)
+    value = cf.evidence(moments, estimate, space, epsilon=0.07, stopping="evidence")
     names = ["X3", "X1", "X4", "X2"]
     at = [truth.names.index(name) for name in names]
     rng = np.random.default_rng(5)
@@ -351,9 +353,11 @@ def test_relabelling_and_batching_change_nothing(intercept: bool) -> None:
         other.add_many([action] * 150, samples[:, at])
         for sample in samples:
             single.add(action, sample)
-    mirrored = cf.evidence(other, estimate.relabelled(names), space, epsilon=0.07)
+    mirrored = cf.evidence(
+        other, estimate.relabelled(names), space, epsilon=0.07, stopping="evidence"
+    )
     assert mirrored == pytest.approx(value, abs=3e-3)
-    assert cf.evidence(single, estimate, space, epsilon=0.07) == value
+    assert cf.evidence(single, estimate, space, epsilon=0.07, stopping="evidence") == value
 
 
 def test_intercepts_do_not_matter_to_a_rule_that_allows_them() -> None:
@@ -367,8 +371,8 @@ def test_intercepts_do_not_matter_to_a_rule_that_allows_them() -> None:
         at = None if action.target is None else truth.names.index(action.target)
         there = cf.OBSERVE if at is None else cf.do(truth.names[at], samples[0, at])
         moved.add_many([there] * 200, samples)
-    a = cf.evidence(moments, cf.joint_mle(moments, space), space, epsilon=0.07)
-    b = cf.evidence(moved, cf.joint_mle(moved, space), space, epsilon=0.07)
+    a = cf.evidence(moments, cf.joint_mle(moments, space), space, epsilon=0.07, stopping="evidence")
+    b = cf.evidence(moved, cf.joint_mle(moved, space), space, epsilon=0.07, stopping="evidence")
     assert a == pytest.approx(b, abs=5e-3)
 
 
@@ -380,19 +384,21 @@ def test_evidence_grows_and_certifies(intercept: bool, noise: tuple[float, float
     space = cf.ModelClass(0.15, 1.5, noise, intercept=intercept)
     estimate = cf.joint_mle(moments, space)
     assert estimate.shd(truth) == 0
-    assert cf.evidence(moments, estimate, space, epsilon=0.07) > math.log(1 / 0.05)
+    assert cf.evidence(moments, estimate, space, epsilon=0.07, stopping="evidence") > math.log(
+        1 / 0.05
+    )
     weights = np.where(truth.weights != 0, truth.weights + 0.1, 0.0)
     wrong = cf.LinearSEM(weights, truth.noise_variances, truth.intercepts)
-    assert cf.evidence(moments, wrong, space, epsilon=0.07) < 0
+    assert cf.evidence(moments, wrong, space, epsilon=0.07, stopping="evidence") < 0
     reversed_graph = cf.LinearSEM(np.zeros((3, 3)), truth.noise_variances, truth.intercepts)
-    assert cf.evidence(moments, reversed_graph, space, epsilon=0.07) < 0
+    assert cf.evidence(moments, reversed_graph, space, epsilon=0.07, stopping="evidence") < 0
 
 
 def test_no_data_is_no_evidence() -> None:
     moments = cf.Moments(["a", "b"])
     estimate = cf.joint_mle(moments, cf.PAPER_CLASS)
-    assert cf.evidence(moments, estimate, cf.PAPER_CLASS, epsilon=0.07) < 0
-    assert cf.evidence(moments, estimate, cf.PAPER_CLASS, epsilon=None) < 0
+    assert cf.evidence(moments, estimate, cf.PAPER_CLASS, epsilon=0.07, stopping="evidence") < 0
+    assert cf.evidence(moments, estimate, cf.PAPER_CLASS, epsilon=None, stopping="evidence") < 0
 
 
 @pytest.mark.parametrize("p", [2, 3])
@@ -435,9 +441,11 @@ def test_where_digits_run_out_there_is_no_evidence() -> None:
     truth, moments = strong_interventions(1e7)
     estimate = cf.joint_mle(moments, cf.PAPER_CLASS)
     assert estimate.shd(truth) == 0
-    assert cf.evidence(moments, estimate, cf.PAPER_CLASS, epsilon=0.07) > 3
+    assert cf.evidence(moments, estimate, cf.PAPER_CLASS, epsilon=0.07, stopping="evidence") > 3
     truth, moments = strong_interventions(1e11)
-    assert cf.evidence(moments, truth, cf.PAPER_CLASS, epsilon=0.07) == -math.inf
+    assert (
+        cf.evidence(moments, truth, cf.PAPER_CLASS, epsilon=0.07, stopping="evidence") == -math.inf
+    )
 
 
 @pytest.mark.parametrize("reach", [1.0, 1e2, 1e3, 1e4, 1e5, 1e7, 1e11, 1e15, 1e17])
@@ -490,7 +498,7 @@ def test_strong_interventions_certify_no_wrong_graph(reach: float, intercept: bo
     space = cf.ModelClass(0.3, 1.5, (0.5, 2.0), intercept=intercept)
     actions = cf.ActionSet({"X1": (-reach, reach), "X3": (-reach, reach)}, truth.names)
     for seed in range(12):
-        learner = cf.Focus(actions, space, epsilon=None, delta=0.05)
+        learner = cf.Focus(actions, space, epsilon=None, delta=0.05, stopping="evidence")
         rng = np.random.default_rng(seed)
         while not learner.has_stopped and learner.rounds < 80:
             action = learner.ask()
@@ -504,7 +512,7 @@ def test_graph_alone_with_unknown_noise_from_the_first_sample() -> None:
     for intercept in (False, True):
         space = cf.ModelClass(0.3, intercept=intercept)
         actions = cf.ActionSet(dict.fromkeys(truth.names, (-2, 2)))
-        learner = cf.Focus(actions, space, epsilon=None, delta=0.05)
+        learner = cf.Focus(actions, space, epsilon=None, delta=0.05, stopping="evidence")
         rng = np.random.default_rng(1)
         while not learner.has_stopped and learner.rounds < 5000:
             action = learner.ask()

@@ -15,7 +15,9 @@ ACTIONS = cf.ActionSet(dict.fromkeys(TRUTH.names, (-2, 2)))
 
 
 def new(**options: object) -> cf.Focus:
-    return cf.Focus(ACTIONS, SPACE, **({"epsilon": 0.15, "delta": 0.05} | options))
+    return cf.Focus(
+        ACTIONS, SPACE, **({"epsilon": 0.15, "delta": 0.05, "stopping": "evidence"} | options)
+    )
 
 
 def rig(seed: int = 0, truth: cf.LinearSEM = TRUTH) -> Callable[[cf.Action], np.ndarray]:
@@ -151,7 +153,7 @@ def test_the_graph_alone_needs_fewer_rounds(stopped: cf.Focus) -> None:
 def test_intercepts_and_no_bounds_but_the_smallest_effect() -> None:
     truth = cf.LinearSEM(TRUTH.weights, TRUTH.noise_variances, [5.0, -100.0, 0.3])
     actions = cf.ActionSet({"X1": (3, 7), "X2": (-98, -94), "X3": (66, 70)})
-    learner = cf.Focus(actions, cf.ModelClass(0.3), epsilon=0.15, delta=0.1)
+    learner = cf.Focus(actions, cf.ModelClass(0.3), epsilon=0.15, delta=0.1, stopping="evidence")
     result = run(learner, rig(3, truth), 8000).result()
     assert result.certified
     assert result.model.shd(truth) == 0
@@ -188,7 +190,7 @@ def test_one_node_has_nothing_to_learn() -> None:
         ({"delta": 1.5}, "got 1.5"),
         ({"delta": "x"}, "delta is a probability"),
         ({"epsilon": 0.2}, "above min_effect / 2"),
-        ({"stopping": "soon"}, "must be 'evidence' or 'paper', got 'soon'"),
+        ({"stopping": "soon"}, "must be 'resolution', 'evidence' or 'paper', got 'soon'"),
         ({"design": "best"}, "must be 'focus' or 'uniform', got 'best'"),
         ({"stopping": "paper", "epsilon": None}, "needs an epsilon"),
     ],
@@ -214,12 +216,13 @@ def test_run_stops_by_itself_or_by_the_bound() -> None:
         cf.run(learner, rig(), max_rounds=-1)
 
 
-def test_memory_per_round_is_the_log() -> None:
-    """Nothing but the log grows: the learner's other parts keep their sizes."""
-    learner, system = new(epsilon=0.001), rig()
-    cf.run(learner, system, max_rounds=50)
+@pytest.mark.parametrize("stopping", ["evidence", "resolution"])
+def test_memory_per_round_is_the_log(stopping: str) -> None:
+    """Nothing but the log grows, between two marks: the other parts keep their sizes."""
+    learner, system = new(epsilon=0.001, stopping=stopping), rig()
+    cf.run(learner, system, max_rounds=140)
     small = len(pickle.dumps({k: v for k, v in vars(learner).items() if k != "_log"}))
-    cf.run(learner, system, max_rounds=300)
+    cf.run(learner, system, max_rounds=110)
     large = len(pickle.dumps({k: v for k, v in vars(learner).items() if k != "_log"}))
     assert large <= small + 200
 
@@ -227,7 +230,7 @@ def test_memory_per_round_is_the_log() -> None:
 def test_equal_costs_change_nothing_to_the_bit(stopped: cf.Focus) -> None:
     costs = {"observe": 3.7} | dict.fromkeys(TRUTH.names, 3.7)
     priced = cf.ActionSet(dict.fromkeys(TRUTH.names, (-2, 2)), costs=costs)
-    learner = run(cf.Focus(priced, SPACE, epsilon=0.15, delta=0.05), rig(), 5000)
+    learner = run(cf.Focus(priced, SPACE, epsilon=0.15, stopping="evidence"), rig(), 5000)
     assert [told.action for told in learner.log] == [told.action for told in stopped.log]
     assert learner.allocation == stopped.allocation
     assert learner.estimate == stopped.estimate
@@ -238,7 +241,7 @@ def test_equal_costs_change_nothing_to_the_bit(stopped: cf.Focus) -> None:
 def test_dear_actions_are_taken_less_and_the_run_replays() -> None:
     costs = {"X1": 20.0}
     priced = cf.ActionSet(dict.fromkeys(TRUTH.names, (-2, 2)), costs=costs)
-    learner = run(cf.Focus(priced, SPACE, epsilon=0.15, delta=0.05), rig(), 8000)
+    learner = run(cf.Focus(priced, SPACE, epsilon=0.15, stopping="evidence"), rig(), 8000)
     blind = run(new(), rig(), 8000)
     dear = [cf.do("X1", -2), cf.do("X1", 2)]
     assert sum(learner.counts[a] for a in dear) < sum(blind.counts[a] for a in dear) / 2
@@ -252,7 +255,7 @@ def test_a_run_that_cannot_end_is_given_up() -> None:
     actions = cf.ActionSet({"X1": None, "X2": None})
     space = cf.ModelClass(0.3, intercept=False)
     with pytest.warns(cf.UnidentifiableWarning, match="X1 and X2"):
-        learner = cf.Focus(actions, space, epsilon=0.15)
+        learner = cf.Focus(actions, space, epsilon=0.15, stopping="evidence")
     with pytest.warns(cf.UnidentifiableWarning, match="reversed"):
         assert not cf.run(learner, rig(0, truth))
     assert learner.rounds == 1000

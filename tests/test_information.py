@@ -1,5 +1,6 @@
 """C_epsilon: against independent solutions, certified gaps, invariances, costs, bad input."""
 
+import functools
 import math
 import re
 
@@ -10,6 +11,7 @@ from scipy.optimize import minimize
 import causalfocus as cf
 from causalfocus.information import Complexity
 
+complexity = functools.partial(cf.complexity, stopping="evidence")
 SPACE = cf.ModelClass(0.2, 1.5, (0.5, 2.0), intercept=False)
 PAIR = cf.LinearSEM([[0, 0], [0.6, 0]], [1.0, 0.8])
 PAIR_ACTIONS = cf.ActionSet({"X1": (-1.5, 1.5), "X2": (-2, 2)})
@@ -26,7 +28,7 @@ def drawn(p: int, seed: int, *, density: float = 0.5) -> tuple[cf.LinearSEM, cf.
 
 def test_two_nodes_against_a_dense_grid() -> None:
     """By symmetry three numbers: how much to observe, to set X1, to set X2."""
-    found = cf.complexity(PAIR, PAIR_ACTIONS, SPACE, epsilon=0.1)
+    found = complexity(PAIR, PAIR_ACTIONS, SPACE, epsilon=0.1)
     observe, first, _, second, _ = PAIR_ACTIONS
     best = 0.0
     steps = 60
@@ -45,7 +47,7 @@ def test_three_nodes_against_an_independent_optimiser(seed: int) -> None:
     value, and close to the lower one.
     """
     model, actions = drawn(3, seed)
-    found = cf.complexity(model, actions, SPACE, epsilon=0.1)
+    found = complexity(model, actions, SPACE, epsilon=0.1)
     taken = [action for action in actions if action.is_observation or (action.value or 0) > 0]
 
     def loss(logits: np.ndarray) -> float:
@@ -67,7 +69,7 @@ def test_the_gap_is_certified(p: int, epsilon: float | None) -> None:
     mixture of rivals.
     """
     model, actions = drawn(p, p)
-    found = cf.complexity(model, actions, SPACE, epsilon=epsilon)
+    found = complexity(model, actions, SPACE, epsilon=epsilon)
     assert 0 <= found.gap <= 1e-3 and found.value <= found.upper
     assert sum(found.allocation.values()) == pytest.approx(1.0)
     assert found.n_planes < 40
@@ -83,9 +85,9 @@ def test_the_gap_is_certified(p: int, epsilon: float | None) -> None:
 
 def test_a_smaller_gap_is_a_closer_answer() -> None:
     model, actions = drawn(4, 1)
-    fine = cf.complexity(model, actions, SPACE, epsilon=0.1, gap=1e-7)
+    fine = complexity(model, actions, SPACE, epsilon=0.1, gap=1e-7)
     assert fine.gap <= 1e-7
-    coarse = cf.complexity(model, actions, SPACE, epsilon=0.1, gap=0.05)
+    coarse = complexity(model, actions, SPACE, epsilon=0.1, gap=0.05)
     assert coarse.value <= fine.upper and fine.value <= coarse.upper
     assert coarse.n_planes <= fine.n_planes
 
@@ -93,8 +95,8 @@ def test_a_smaller_gap_is_a_closer_answer() -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_it_rises_with_epsilon(seed: int) -> None:
     model, actions = drawn(4, seed)
-    found = [cf.complexity(model, actions, SPACE, epsilon=e) for e in (0.02, 0.05, 0.1)]
-    graph = cf.complexity(model, actions, SPACE, epsilon=None)
+    found = [complexity(model, actions, SPACE, epsilon=e) for e in (0.02, 0.05, 0.1)]
+    graph = complexity(model, actions, SPACE, epsilon=None)
     for low, high in zip(found, [*found[1:], graph], strict=True):
         assert low.value <= high.upper
 
@@ -103,14 +105,14 @@ def test_it_rises_with_epsilon(seed: int) -> None:
 def test_relabelling_changes_nothing(seed: int) -> None:
     model, actions = drawn(4, seed)
     names = ["X3", "X1", "X4", "X2"]
-    other = cf.complexity(
+    other = complexity(
         model.relabelled(names),
         cf.ActionSet(dict.fromkeys(names, (-2, 2))),
         SPACE,
         epsilon=0.1,
         gap=1e-6,
     )
-    assert cf.complexity(model, actions, SPACE, epsilon=0.1, gap=1e-6).value == pytest.approx(
+    assert complexity(model, actions, SPACE, epsilon=0.1, gap=1e-6).value == pytest.approx(
         other.value, rel=1e-5
     )
 
@@ -122,36 +124,36 @@ def test_scaling_all_variables_with_ranges_and_noise_changes_nothing() -> None:
     scaled = cf.LinearSEM(model.weights, model.noise_variances * factor**2)
     wide = cf.ActionSet(dict.fromkeys(model.names, (-2 * factor, 2 * factor)))
     space = cf.ModelClass(0.2, 1.5, (0.5 * factor**2, 2.0 * factor**2), intercept=False)
-    one = cf.complexity(model, actions, SPACE, epsilon=0.1, gap=1e-6)
-    other = cf.complexity(scaled, wide, space, epsilon=0.1, gap=1e-6)
+    one = complexity(model, actions, SPACE, epsilon=0.1, gap=1e-6)
+    other = complexity(scaled, wide, space, epsilon=0.1, gap=1e-6)
     assert other.value == pytest.approx(one.value, rel=1e-5)
 
 
 def test_scaling_one_variable_with_its_bounds_changes_nothing_where_one_edge_binds() -> None:
     """X1 -> X2 with X2 in other units: its weight, the class and epsilon scale with it."""
     space = cf.ModelClass(0.2, 1.5, None, intercept=False)
-    one = cf.complexity(PAIR, PAIR_ACTIONS, space, epsilon=0.1, gap=1e-7)
+    one = complexity(PAIR, PAIR_ACTIONS, space, epsilon=0.1, gap=1e-7)
     factor = 4.0
     scaled = cf.LinearSEM([[0, 0], [0.6 * factor, 0]], [1.0, 0.8 * factor**2])
     wide = cf.ActionSet({"X1": (-1.5, 1.5), "X2": (-2 * factor, 2 * factor)})
     larger = cf.ModelClass(0.2 * factor, 1.5 * factor, None, intercept=False)
-    other = cf.complexity(scaled, wide, larger, epsilon=0.1 * factor, gap=1e-7)
+    other = complexity(scaled, wide, larger, epsilon=0.1 * factor, gap=1e-7)
     assert {r.changes.split(" at")[0] for r in one.rivals} == {"X1 -> X2"}
     assert other.value == pytest.approx(one.value, rel=1e-6)
 
 
 def test_the_bounds_on_rounds() -> None:
-    found = cf.complexity(PAIR, PAIR_ACTIONS, SPACE, epsilon=0.1)
+    found = complexity(PAIR, PAIR_ACTIONS, SPACE, epsilon=0.1)
     twice = cf.best_alternative(PAIR, found.allocation, SPACE, epsilon=0.1)
     assert twice.value > 0
     delta = 0.05
     assert found.first_order(delta) == pytest.approx(math.log(20) / found.value)
     needed = 0.95 * math.log(0.95 / 0.05) + 0.05 * math.log(0.05 / 0.95)
     wider = cf.ModelClass(0.4, 1.5, (0.5, 2.0), intercept=False)
-    at_twice = cf.complexity(PAIR, PAIR_ACTIONS, wider, epsilon=0.2)
+    at_twice = complexity(PAIR, PAIR_ACTIONS, wider, epsilon=0.2)
     assert found.lower_bound(delta) <= needed / at_twice.value * (1 + 2e-3)
     assert found.lower_bound(delta) < found.first_order(delta)
-    graph = cf.complexity(PAIR, PAIR_ACTIONS, SPACE, epsilon=None)
+    graph = complexity(PAIR, PAIR_ACTIONS, SPACE, epsilon=None)
     assert graph.lower_bound(delta) == pytest.approx(needed / graph.upper)
 
 
@@ -176,7 +178,7 @@ def test_no_interior_value_improves_a_design(seed: int, intercept: bool) -> None
     # a design with interior values guarantees no more than C
     space = cf.ModelClass(0.2, 1.5, (0.5, 2.0), intercept=intercept)
     actions = cf.ActionSet(dict.fromkeys(models[0].names, (low, high)))
-    found = cf.complexity(models[0], actions, space, epsilon=0.1)
+    found = complexity(models[0], actions, space, epsilon=0.1)
     for _ in range(10):
         inner = [cf.do(n, v) for n in models[0].names for v in rng.uniform(low, high, 2)]
         design = dict(zip([*actions, *inner], rng.dirichlet(np.full(17, 0.3)), strict=True))
@@ -188,16 +190,16 @@ def test_costs_change_the_unit() -> None:
     less than if the design were kept.
     """
     model, plain = drawn(3, 4)
-    free = cf.complexity(model, plain, SPACE, epsilon=0.1, gap=1e-6)
+    free = complexity(model, plain, SPACE, epsilon=0.1, gap=1e-6)
     dear = {"observe": 3.0} | dict.fromkeys(model.names, 3.0)
     priced = cf.ActionSet(dict.fromkeys(model.names, (-2, 2)), costs=dear)
-    same = cf.complexity(model, priced, SPACE, epsilon=0.1, gap=1e-6)
+    same = complexity(model, priced, SPACE, epsilon=0.1, gap=1e-6)
     assert same.value == pytest.approx(free.value / 3, rel=1e-5)
     used = max(plain, key=lambda action: free.allocation[action])
     assert used.target is not None
     costs = {used.target: 8.0}
     uneven = cf.ActionSet(dict.fromkeys(model.names, (-2, 2)), costs=costs)
-    found = cf.complexity(model, uneven, SPACE, epsilon=0.1, gap=1e-6)
+    found = complexity(model, uneven, SPACE, epsilon=0.1, gap=1e-6)
     spend = sum(free.allocation[a] * c for a, c in zip(uneven, uneven.costs, strict=True))
     assert free.value / spend <= found.upper * (1 + 1e-9)
     assert found.value < free.value
@@ -207,7 +209,7 @@ def test_costs_change_the_unit() -> None:
 
 def never(actions: cf.ActionSet, space: cf.ModelClass) -> Complexity:
     model = cf.LinearSEM([[0, 0, 0], [0.5, 0, 0], [0, 0, 0]], 1.0, names=["a", "b", "c"])
-    return cf.complexity(model, actions, space, epsilon=0.1)
+    return complexity(model, actions, space, epsilon=0.1)
 
 
 def test_two_nodes_that_nobody_can_set() -> None:
@@ -240,7 +242,7 @@ def test_focus_says_so_at_construction() -> None:
 def test_bad_input(change: dict[str, object], message: str) -> None:
     given = {"model": PAIR, "actions": PAIR_ACTIONS, "space": SPACE, "epsilon": 0.1} | change
     with pytest.raises(cf.InvalidInputError, match=message):
-        cf.complexity(**given)  # type: ignore[arg-type]
+        complexity(**given)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -265,7 +267,7 @@ def test_an_action_may_differ_from_its_node() -> None:
         {"X1": (-1, 1), "X2": None}, costs={cf.do("X1", 1): 7, "X1": 2, "observe": 0.5}
     )
     assert actions.costs == (0.5, 2.0, 7.0)
-    delta = cf.complexity(PAIR, PAIR_ACTIONS, SPACE, epsilon=0.1)
+    delta = complexity(PAIR, PAIR_ACTIONS, SPACE, epsilon=0.1)
     with pytest.raises(cf.InvalidInputError, match="below 1/2"):
         delta.lower_bound(0.6)
     with pytest.raises(cf.InvalidInputError, match="between 0 and 1"):

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from causalfocus.actions import Action, ActionSet, actions_as_arrays
 from causalfocus.allocation import AdaHedge, forced_action, tracked_action
+from causalfocus.claims import ExactClaim, ResolutionClaim, Stopping, claim_of
 from causalfocus.errors import (
     AlreadyStoppedError,
     InvalidInputError,
     UnidentifiableWarning,
 )
-from causalfocus.claims import ExactClaim, ResolutionClaim, Stopping, claim_of
 from causalfocus.information import complexity
 from causalfocus.kernels import population
 from causalfocus.learner import Sample, Told
@@ -238,7 +238,8 @@ class Focus:
         forced = forced_action(spent, total, self._exploration)
         if forced is not None:
             return forced
-        best = np.flatnonzero(self._rival_gains >= self._rival_gains.max() * (1.0 - TIE))
+        most = float(self._rival_gains.max())
+        best = np.flatnonzero(self._rival_gains >= most - TIE * abs(most))
         return int(best[spent[best].argmin()])
 
     def continue_after_stop(self) -> None:

@@ -86,6 +86,11 @@ class Complexity:
         amounts = np.array(list(self.allocation.values())) / self._game.costs
         return dict(zip(self.allocation, (amounts / amounts.sum()).tolist(), strict=True))
 
+    @property
+    def has_lower_bound(self) -> bool:
+        """Whether Theorem lower_bound speaks of this claim: of the paper's alone."""
+        return isinstance(self._game.claim, ExactClaim)
+
     def first_order(self, delta: float) -> float:
         """log(1/delta) / C_epsilon: rounds (cost) of the best rule to first order, small delta."""
         return _ratio(math.log(1.0 / _checked_delta(delta)), self.value)
@@ -94,7 +99,7 @@ class Complexity:
         """kl(1 - delta, delta) / C_{2 epsilon}: no valid rule needs less on average
         (Theorem lower_bound; stated for delta below 1/2, and for the paper's claim).
         """
-        if not isinstance(self._game.claim, ExactClaim):
+        if not self.has_lower_bound:
             raise InvalidInputError(
                 "The lower bound is known for the paper's claim alone: ask for the complexity with "
                 "stopping='evidence'."
@@ -109,7 +114,7 @@ class Complexity:
     def _at_twice_epsilon(self) -> "Complexity":
         if self.epsilon is None:
             return self
-        claim = replace(self._game.claim, epsilon=2.0 * self.epsilon)
+        claim = ExactClaim(self._game.claim.space, 2.0 * self.epsilon)
         return replace(self._game, claim=claim).solved()
 
 
@@ -204,9 +209,7 @@ class _Game:
         if value >= lower * (1.0 - 1e-9):
             lower, best = min(value, upper), even
         allocation = dict(zip(self.actions, best.tolist(), strict=True))
-        return Complexity(
-            lower, upper, allocation, named, self.claim.epsilon, len(planes), self
-        )
+        return Complexity(lower, upper, allocation, named, self.claim.epsilon, len(planes), self)
 
     def _answer(self, design: Floats) -> tuple[Floats, Answer]:
         """Divergences per unit of cost of the closest alternative to a design."""

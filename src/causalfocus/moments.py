@@ -256,9 +256,7 @@ class Moments:
     def timed_rows(self, *, intercept: bool) -> TimedRows:
         """`evidence_rows` as they were at every mark, and as they are."""
         views = [
-            self._anchored(sums)
-            if intercept
-            else RowMoments(*moment_sums.row_moments(sums, False))
+            self._anchored(sums) if intercept else RowMoments(*moment_sums.row_moments(sums, False))
             for _, sums in sorted(self._marks.items())
         ]
         views.append(self.evidence_rows(intercept=intercept))
@@ -346,7 +344,7 @@ class Moments:
 
 
 def _mark_at(mark: int) -> int:
-    return FIRST_MARK * MARKS_APART**mark
+    return int(FIRST_MARK * MARKS_APART**mark)
 
 
 def _next_mark(n: int) -> int:

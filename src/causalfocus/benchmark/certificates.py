@@ -8,12 +8,13 @@ from multiprocessing import get_context
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from causalfocus.actions import ActionSet
 from causalfocus.focus import Design, Focus
 from causalfocus.planning import forecasts
 from causalfocus.sem import LinearSEM
-from causalfocus.space import PAPER_CLASS
+from causalfocus.space import PAPER_CLASS, ModelClass
 from causalfocus.stopping import EvidenceDecision
 from causalfocus.systems import random_sem
 
@@ -21,6 +22,7 @@ DELTAS: Final = (0.1, 0.05, 0.02, 0.01, 0.005)
 EPSILON: Final = 0.07
 DENSITY: Final = 0.3
 MOST_ROUNDS: Final = 100_000
+RESOLUTION: Final = ModelClass(PAPER_CLASS.min_effect, intercept=False)
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,17 @@ class CertifiedRun:
     uniform: tuple[int, ...]
     n_wrong: int
     predicted: tuple[float, ...]
+    resolution: "ResolutionRun"
+
+
+@dataclass(frozen=True)
+class ResolutionRun:
+    """The same system under the resolution rule, at delta = 0.05."""
+
+    rounds: int
+    is_wrong: bool
+    predicted: float
+    complexity: float
 
 
 @dataclass(frozen=True)
@@ -51,6 +64,21 @@ class CertificateSummary:
     mean_rounds_by_delta: tuple[float, ...]
     slope: float
     mean_inverse_complexity: float
+    median_predicted: float
+    measured_over_predicted: tuple[float, float, float]
+    resolution: "ResolutionSummary"
+
+
+@dataclass(frozen=True)
+class ResolutionSummary:
+    """The resolution rule beside the evidence rule, FOCUS at delta = 0.05."""
+
+    n_stopped: int
+    n_wrong: int
+    median_rounds: float
+    over_evidence: float
+    median_over_evidence: float
+    median_inverse_complexity_ratio: float
     median_predicted: float
     measured_over_predicted: tuple[float, float, float]
 
@@ -86,6 +114,27 @@ def summary(p: int, runs: Sequence[CertifiedRun]) -> CertificateSummary:
         float((1 / values).mean()),
         float(np.median(predicted[:, at])),
         (float(tenth), float(middle), float(ninetieth)),
+        _resolution_summary(runs, focus[:, at]),
+    )
+
+
+def _resolution_summary(
+    runs: Sequence[CertifiedRun], evidence_rounds: NDArray[np.float64]
+) -> ResolutionSummary:
+    found = [run.resolution for run in runs]
+    rounds = np.array([run.rounds for run in found], dtype=float)
+    predicted = np.array([run.predicted for run in found])
+    slower = [run.complexity / run.resolution.complexity for run in runs]
+    tenth, middle, ninetieth = np.quantile(rounds / predicted, [0.1, 0.5, 0.9])
+    return ResolutionSummary(
+        int((rounds < MOST_ROUNDS).sum()),
+        sum(run.is_wrong for run in found),
+        float(np.median(rounds)),
+        float(np.median(rounds) / np.median(evidence_rounds)),
+        float(np.median(rounds / evidence_rounds)),
+        float(np.median(slower)),
+        float(np.median(predicted)),
+        (float(tenth), float(middle), float(ninetieth)),
     )
 
 
@@ -95,17 +144,33 @@ def _both_designs(task: tuple[int, int]) -> CertifiedRun:
     actions = ActionSet(dict.fromkeys(truth.names, (-2.0, 2.0)))
     focus, wrong = _stopping_times(truth, actions, "focus", seed)
     uniform, also_wrong = _stopping_times(truth, actions, "uniform", seed)
-    plan = forecasts(truth, actions, PAPER_CLASS, epsilon=EPSILON, deltas=DELTAS)
+    plan = forecasts(
+        truth, actions, PAPER_CLASS, epsilon=EPSILON, deltas=DELTAS, stopping="evidence"
+    )
     predicted = tuple(forecast.rounds for forecast in plan)
     value = plan[0].complexity.value
-    return CertifiedRun(seed, value, focus, uniform, wrong + also_wrong, predicted)
+    resolution = _resolution_run(truth, actions, seed)
+    return CertifiedRun(seed, value, focus, uniform, wrong + also_wrong, predicted, resolution)
+
+
+def _resolution_run(truth: LinearSEM, actions: ActionSet, seed: int) -> ResolutionRun:
+    learner = Focus(actions, RESOLUTION, epsilon=EPSILON, delta=0.05)
+    rng = np.random.default_rng([seed, 3])
+    while not learner.has_stopped and learner.rounds < MOST_ROUNDS:
+        action = learner.ask()
+        learner.tell(action, truth.sample(action, 1, rng)[0])
+    is_wrong = learner.has_stopped and not learner.claim.holds(learner.result().model, truth)
+    (plan,) = forecasts(truth, actions, RESOLUTION, epsilon=EPSILON, deltas=[0.05])
+    return ResolutionRun(learner.rounds, is_wrong, plan.rounds, plan.complexity.value)
 
 
 def _stopping_times(
     truth: LinearSEM, actions: ActionSet, design: Design, seed: int
 ) -> tuple[tuple[int, ...], int]:
     """Rounds at which each delta is reached, and how many of these answers are wrong."""
-    learner = Focus(actions, PAPER_CLASS, epsilon=EPSILON, delta=DELTAS[-1], design=design)
+    learner = Focus(
+        actions, PAPER_CLASS, epsilon=EPSILON, delta=DELTAS[-1], stopping="evidence", design=design
+    )
     rng = np.random.default_rng([seed, 3])
     times: list[int] = []
     wrong = 0

@@ -35,8 +35,10 @@ def game_times(sizes: range, n_problems: int) -> Iterator[GameTimes]:
 def _times(p: int, seed: int) -> tuple[float, int, float]:
     model = problem(p, seed).estimate
     actions = ActionSet(dict.fromkeys(model.names, (-2.0, 2.0)))
-    found = complexity(model, actions, PAPER_CLASS, epsilon=EPSILON)
+    found = complexity(model, actions, PAPER_CLASS, epsilon=EPSILON, stopping="evidence")
     seconds = seconds_per_call(
-        lambda: complexity(model, actions, PAPER_CLASS, epsilon=EPSILON), blocks=3, warm=False
+        lambda: complexity(model, actions, PAPER_CLASS, epsilon=EPSILON, stopping="evidence"),
+        blocks=3,
+        warm=False,
     )
     return seconds, found.n_planes, found.gap

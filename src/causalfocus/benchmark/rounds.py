@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,11 +13,12 @@ import numpy as np
 from causalfocus.actions import ActionSet
 from causalfocus.benchmark.clock import seconds_once, seconds_per_call
 from causalfocus.benchmark.problems import DENSITY, EPSILON
+from causalfocus.claims import Stopping
 from causalfocus.focus import Focus
 from causalfocus.oracles import joint_mle
 from causalfocus.sem import LinearSEM
 from causalfocus.space import PAPER_CLASS
-from causalfocus.stopping import EvidenceRule
+from causalfocus.stopping import EvidenceRule, ResolutionRule
 from causalfocus.systems import random_sem
 
 WHOLE_RUNS_UP_TO: Final = 8
@@ -25,6 +26,7 @@ FIRST_ROUNDS_PER_ACTION: Final = 20
 """Larger systems are timed over this many rounds per action, not up to their certificate."""
 
 MLE_EVERY: Final = 20
+RULES: Final[tuple[Stopping, ...]] = ("evidence", "resolution")
 
 
 @dataclass(frozen=True)
@@ -35,9 +37,10 @@ class RoundTimes:
     ----------
     n_rounds, stopped : rounds that were timed, and whether they led to the certificate
     round, mle : mean time of a round, and of a joint MLE on the same moments, taken in turn
-    judgement : one full check of all other graphs at the end
+    judgement : one full check of all alternatives at the end
     """
 
+    stopping: str
     p: int
     n_rounds: int
     stopped: bool
@@ -48,13 +51,14 @@ class RoundTimes:
 
 def round_times(sizes: range) -> Iterator[RoundTimes]:
     """One row per number of nodes, as soon as it is measured."""
-    _times(2)  # whatever is still to compile, does so here
-    for p in sizes:
-        yield _times(p)
+    for stopping in RULES:
+        _times(2, stopping)  # whatever is still to compile, does so here
+        for p in sizes:
+            yield _times(p, stopping)
 
 
-def _times(p: int) -> RoundTimes:
-    truth, learner = _start(p, EPSILON)
+def _times(p: int, stopping: Stopping) -> RoundTimes:
+    truth, learner = _start(p, EPSILON, stopping)
     most = 100_000 if p <= WHOLE_RUNS_UP_TO else FIRST_ROUNDS_PER_ACTION * len(learner.actions)
     rng = np.random.default_rng(p)
     in_rounds, in_mles, n_mles = 0.0, 0.0, 0
@@ -63,17 +67,24 @@ def _times(p: int) -> RoundTimes:
         if learner.rounds % MLE_EVERY == 0:
             in_mles += seconds_once(lambda: joint_mle(learner._moments, PAPER_CLASS))
             n_mles += 1
-    rule = EvidenceRule(PAPER_CLASS, EPSILON, learner.delta)
-    rows = learner._moments.evidence_rows(intercept=False)
-    judgement = seconds_per_call(lambda: rule.judge(rows, learner.estimate), blocks=3)
+    judgement = seconds_per_call(_judgement(learner), blocks=3)
     n, stopped = learner.rounds, learner.has_stopped
-    return RoundTimes(p, n, stopped, in_rounds / n, in_mles / n_mles, judgement)
+    return RoundTimes(stopping, p, n, stopped, in_rounds / n, in_mles / n_mles, judgement)
 
 
-def _start(p: int, epsilon: float) -> tuple[LinearSEM, Focus]:
+def _judgement(learner: Focus) -> Callable[[], object]:
+    moments, answer, rule = learner._moments, learner.estimate, learner._rule
+    if isinstance(rule, ResolutionRule):
+        return lambda: rule.judge(moments, answer)
+    rows = moments.evidence_rows(intercept=False)
+    evidence = EvidenceRule(PAPER_CLASS, EPSILON, learner.delta)
+    return lambda: evidence.judge(rows, answer)
+
+
+def _start(p: int, epsilon: float, stopping: Stopping = "evidence") -> tuple[LinearSEM, Focus]:
     truth = random_sem(p, density=DENSITY, seed=np.random.SeedSequence([p, 0]))
     actions = ActionSet(dict.fromkeys(truth.names, (-2.0, 2.0)))
-    return truth, Focus(actions, PAPER_CLASS, epsilon=epsilon)
+    return truth, Focus(actions, PAPER_CLASS, epsilon=epsilon, stopping=stopping)
 
 
 def _play(truth: LinearSEM, learner: Focus, n: int, rng: np.random.Generator) -> float:

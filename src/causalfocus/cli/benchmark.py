@@ -68,7 +68,7 @@ def benchmark(
     figures.memory = _watched(progress, "memory", peak_memory(sizes), len(sizes))
 
     sizes = range(3, 5 if quick else 13)
-    figures.rounds = _watched(progress, "rounds", round_times(sizes), len(sizes))
+    figures.rounds = _watched(progress, "rounds", round_times(sizes), 2 * len(sizes))
     sizes = range(3, 5 if quick else 11)
     figures.games = _watched(progress, "games", game_times(sizes, 2 if quick else 5), len(sizes))
     figures.runs = [run_memory(6, 1_000 if quick else 20_000)]

@@ -16,10 +16,11 @@ from causalfocus.report.pictures import journey, save
 from causalfocus.report.tables import edge_table, equation_table, interval_table
 from causalfocus.running import Round, run
 from causalfocus.sem import LinearSEM
-from causalfocus.space import PAPER_CLASS
+from causalfocus.space import ModelClass
 from causalfocus.systems import random_sem
 
 EPSILON, DELTA = 0.07, 0.05
+SPACE = ModelClass(min_effect=0.15)
 TRACE_GROWTH = 1.03
 
 
@@ -47,7 +48,7 @@ def demo(
     """Learn a drawn system by choosing interventions, from no samples to a certificate."""
     truth = random_sem(nodes, density=density, seed=seed)
     actions = ActionSet(dict.fromkeys(truth.names, (-2.0, 2.0)))
-    learner = Focus(actions, PAPER_CLASS, epsilon=EPSILON, delta=DELTA)
+    learner = Focus(actions, SPACE, epsilon=EPSILON, delta=DELTA)
     rng = np.random.default_rng(np.random.SeedSequence([seed, 1]))
     trace, console = Trace(), Console()
 
@@ -78,6 +79,7 @@ def _facts(learner: Focus, truth: LinearSEM) -> dict[str, Any]:
         "rounds": result.rounds,
         "stopped": result.certified,
         "evidence": result.evidence,
+        "claim_holds": learner.claim.holds(result.model, truth),
         "shd": result.model.shd(truth),
         "max_weight_error": float(np.abs(result.model.weights - truth.weights).max()),
         "truth": truth.to_dict(),
@@ -89,8 +91,9 @@ def _show(console: Console, learner: Focus, truth: LinearSEM, trace: Trace, out:
     result, facts = learner.result(), _facts(learner, truth)
     console.print(
         f"A system of {truth.p} nodes, unknown to the learner. Every round it observes or sets one "
-        f"node to -2 or 2, and stops when with probability {1 - DELTA:g} the graph is right and "
-        f"every weight within {EPSILON}.\n"
+        f"node to -2 or 2. It stops when with probability {1 - DELTA:g} every reported effect is "
+        f"there and within {EPSILON} of its weight, and every effect of size {SPACE.min_effect:g} "
+        f"or more is reported.\n"
     )
     console.print(edge_table(truth, result.model))
     console.print(equation_table(truth, result.model))

@@ -3,6 +3,7 @@
 import json
 import math
 from dataclasses import asdict
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -28,6 +29,13 @@ BOUND_UP_TO = 0.4
 """The lower bound is stated for delta below 1/2; larger ones are shown at this."""
 
 
+class CertifiedBy(StrEnum):
+    """The rules that stop."""
+
+    resolution = "resolution"
+    evidence = "evidence"
+
+
 def plan(
     model: Annotated[
         Path | None, typer.Option(help="A system as JSON; else plausible systems are drawn.")
@@ -39,6 +47,9 @@ def plan(
     costs: Annotated[
         list[str] | None, typer.Option("--cost", help="Cost of a round: X1=5 or observe=1.")
     ] = None,
+    stopping: Annotated[CertifiedBy, typer.Option(help="Which rule stops.")] = (
+        CertifiedBy.resolution
+    ),
     epsilon: Annotated[
         list[float] | None, typer.Option(help="Accuracy of the weights; may be repeated.")
     ] = None,
@@ -73,7 +84,9 @@ def plan(
     drawn = given or _draw(names, density, seed, systems, space)
     epsilons = [space.checked_epsilon(e) for e in epsilon or (min_effect / 2, min_effect / 4)]
     deltas = sorted(delta or (0.1, 0.05, 0.01), reverse=True)
-    made = drawn_forecasts(drawn, actions, space, epsilons=epsilons, deltas=deltas)
+    made = drawn_forecasts(
+        drawn, actions, space, epsilons=epsilons, deltas=deltas, stopping=stopping.value
+    )
     console = Console()
     watch = len(drawn) > 1 and not as_json and console.is_terminal
     rows = list(track(made, "planning", len(drawn), console=console) if watch else made)
@@ -121,12 +134,21 @@ def _facts(outlooks: list[Outlook], firsts: list[Forecast]) -> dict[str, Any]:
             {
                 "complexity": f.complexity.value,
                 "upper": f.complexity.upper,
-                "lower_bound": _plain(f.complexity.lower_bound(min(f.delta, BOUND_UP_TO))),
+                "lower_bound": _lower_bound(f),
                 "rivals": [[rival.changes, rival.share] for rival in f.complexity.rivals],
             }
             for f in firsts
         ],
     }
+
+
+def _lower_bound(forecast: Forecast) -> float | None:
+    """It is known for the paper's claim alone; and JSON has no infinity."""
+    game = forecast.complexity
+    if not game.has_lower_bound:
+        return None
+    bound: float | None = _plain(game.lower_bound(min(forecast.delta, BOUND_UP_TO)))
+    return bound
 
 
 def _plain(value: Any) -> Any:
@@ -176,10 +198,14 @@ def _show_game(console: Console, forecast: Forecast) -> None:
     delta = min(forecast.delta, BOUND_UP_TO)
     console.print(
         f"C_epsilon is between {game.value:.4g} and {game.upper:.4g} nats per unit of cost (1 per "
-        f"round if none is given). No valid rule needs less than "
-        f"{_number(game.lower_bound(delta))} on average at delta = {delta:g}; the best rule for "
-        f"small delta comes to {_number(game.first_order(delta))}."
+        f"round if none is given): for small delta the rounds come to "
+        f"{_number(game.first_order(delta))}."
     )
+    if game.has_lower_bound:
+        console.print(
+            f"No valid rule needs less than {_number(game.lower_bound(delta))} on average at "
+            f"delta = {delta:g}."
+        )
     rivals = Table(title="What is hardest to rule out")
     rivals.add_column("another system")
     rivals.add_column("share", justify="right")

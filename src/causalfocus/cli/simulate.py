@@ -93,7 +93,7 @@ def simulate(
     else:
         with LiveView(console) as view:
             run(learner, system, max_rounds=max_rounds, on_round=view)
-    facts = _facts(learner, truth, space, time.perf_counter() - start)
+    facts = _facts(learner, truth, time.perf_counter() - start)
     if as_json:
         typer.echo(json.dumps(facts))
     else:
@@ -102,17 +102,15 @@ def simulate(
         raise typer.Exit(NOT_STOPPED)
 
 
-def _facts(
-    learner: Focus, truth: LinearSEM, space: ModelClass, seconds: float
-) -> dict[str, object]:
+def _facts(learner: Focus, truth: LinearSEM, seconds: float) -> dict[str, object]:
     result = learner.result()
     error = float(np.abs(result.model.weights - truth.weights).max())
     shd = result.model.shd(truth)
     epsilon = learner.epsilon or 0.0
-    known = space.contains(truth) and truth.p > 1
     return {
         "rounds": result.rounds,
         "stopped": result.certified,
+        "claim_holds": learner.claim.holds(result.model, truth),
         "correct": shd == 0 and error < epsilon,
         "shd": shd,
         "max_weight_error": error,
@@ -122,12 +120,23 @@ def _facts(
         "cost": result.cost,
         "seconds": round(seconds, 3),
         "counts": {str(action): n for action, n in result.counts.items()},
-        "complexity": (
-            complexity(truth, learner.actions, space, epsilon=epsilon).value if known else None
-        ),
+        "complexity": _complexity(learner, truth),
         "truth": truth.to_dict(),
         "estimate": result.model.to_dict(),
     }
+
+
+def _complexity(learner: Focus, truth: LinearSEM) -> float | None:
+    """Of the true system, if the rule speaks of it."""
+    if truth.p == 1 or (learner.stopping != "resolution" and not learner.space.contains(truth)):
+        return None
+    return complexity(
+        truth,
+        learner.actions,
+        learner.space,
+        epsilon=learner.epsilon,
+        stopping=learner.stopping,
+    ).value
 
 
 def _show(console: Console, learner: Focus, truth: LinearSEM, facts: dict[str, object]) -> None:
@@ -139,7 +148,7 @@ def _show(console: Console, learner: Focus, truth: LinearSEM, facts: dict[str, o
     console.print(
         f"{'Certified' if result.certified else 'Not certified'} after {result.rounds} rounds in "
         f"{facts['seconds']} s: evidence {result.evidence:.2f} of {result.threshold:.2f} nats. "
-        f"{'The answer is right.' if facts['correct'] else 'The answer is not (yet) right.'}"
+        f"{'The claim is right.' if facts['claim_holds'] else 'The claim is not (yet) right.'}"
     )
     if len(set(learner.actions.costs)) > 1:
         console.print(f"Cost of these rounds: {result.cost:,.6g}.")

@@ -77,7 +77,7 @@ def parents_of(weights: Floats, j: int) -> int:
 
 
 @kernel
-def _edge_count(weights: Floats) -> int:
+def edge_count(weights: Floats) -> int:
     """The number of edges, at least one: what the weight of EDGE is shared by."""
     return max(int(np.count_nonzero(weights)), 1)
 
@@ -100,7 +100,7 @@ def same_graph_evidence(
     grams, lows, counts = moments
     p, q = len(counts), grams.shape[1]
     result = np.full((p, p), math.inf)
-    own_weight = math.log(W_EDGE / _edge_count(weights))
+    own_weight = math.log(W_EDGE / edge_count(weights))
     needed = enough + SAFETY - own_weight
     of_use = (needed, needed if enough > -math.inf else math.inf)
     for j in range(p):
@@ -156,7 +156,7 @@ def family_tables(
     costs = np.full((p, 1 << (p - 1)), math.inf)
     evidence = np.full((p, 1 << (p - 1)), -math.inf)
     work, best = workspace(q), np.empty(q)
-    n_edges = _edge_count(weights)
+    n_edges = edge_count(weights)
     own_weight = math.log(W_EDGE / n_edges)
     enough = levels[1] + max(math.log(0.5 * p * (p - 1) / n_edges), 0.0) + SAFETY
     of_use = (levels[0] - own_weight, enough + SAFETY - own_weight)
@@ -283,7 +283,7 @@ def least_rejected_graph(
     reference = np.zeros(p, dtype=np.int64)
     for j in range(p):
         reference[j] = parents_of(weights, j)
-    n_edges = _edge_count(weights)
+    n_edges = edge_count(weights)
     most, before = p * (p - 1) // 2, 0
     open_costs = np.empty((p, size))
     while most != before:
@@ -352,7 +352,7 @@ def interval_reach(
     block, inverse, residual, b = least_squares(row, regressors, counts[j])
     if not residual > 0.0:
         return weights[j, k], math.inf
-    own_weight = math.log(W_EDGE / _edge_count(weights))
+    own_weight = math.log(W_EDGE / edge_count(weights))
     log_m = log_marginal(row, regressors, counts[j], prior, p)
     noise = (log_m + math.log(W_NOISE / p) - own_weight, residual, counts[j])
     limits = (setting[0], setting[1])

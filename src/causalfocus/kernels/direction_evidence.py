@@ -12,11 +12,12 @@ alternative's row and u_t what is known before sample t,
     w | v' ~ N(0, (v'/v) D),   c | v' ~ N(0, (v'/v) wide^2),   D = diag(fixed + relative v).
 
 Given the past, u_t is fixed, so each sample's density integrates to one: the ratio to the
-alternative's likelihood is a non-negative martingale with mean one if the alternative is true. It is
-a regression on (x, u_t.x). With G, R, b^ the moments and fit on x alone, delta = b^ - b, and
+alternative's likelihood is a non-negative martingale with mean one if the alternative is true. This
+is a regression on (x, u_t.x). With G, R, b^ the moments and fit on x alone, delta = b^ - b, and
 
-    l = sum u_t.x x,   q = sum (u_t.x)^2,   eta = sum u_t.x (y - b^.x),   H = [G; l'],
-    A = [[G, l], [l', q]] + v diag(1/D, 1/wide^2),   X = delta'G delta - h'A^-1 h,   h = H delta + eta e,
+    l = sum u_t.x x,   q = sum (u_t.x)^2,   eta = sum u_t.x (y - b^.x),
+    H = [G; l'],   A = [[G, l], [l', q]] + v diag(1/D, 1/wide^2),
+    h = H delta + eta e,   X = delta'G delta - h'A^-1 h,
 
 its logarithm is
 
@@ -55,7 +56,25 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 PIECES = np.array(
-    [0.0, 0.005, 0.01, 0.02, 0.03, 0.045, 0.06, 0.08, 0.1, 0.12, 0.14, 0.16, 0.19, 0.22, 0.26, 0.32, 0.45]
+    [
+        0.0,
+        0.005,
+        0.01,
+        0.02,
+        0.03,
+        0.045,
+        0.06,
+        0.08,
+        0.1,
+        0.12,
+        0.14,
+        0.16,
+        0.19,
+        0.22,
+        0.26,
+        0.32,
+        0.45,
+    ]
 )
 COARSE_PIECES = np.array([0.0, 0.02, 0.06, 0.12, 0.2, 0.3, 0.45])
 """Logarithmic distances from R/n at which the range of v is cut."""
@@ -67,8 +86,8 @@ Mixing = tuple[Floats, float, float]
 """(2, s): rows `fixed` and `relative` of the diagonal of D; wide; a0."""
 
 Times = tuple[Floats, Floats, Floats]
-"""Gram matrices of all nodes at the marks, (m, p, q, q), high and low parts; counts (m, p). The last
-mark is the present."""
+"""Gram matrices of all nodes at the marks, (m, p, q, q), high and low parts; counts (m, p). The
+last mark is the present."""
 
 
 @kernel

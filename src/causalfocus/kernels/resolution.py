@@ -17,11 +17,11 @@ weights sum to at most one, and it ever reaches exp(h) with probability at most 
     where an edge is more likely to be none at all.
   - NOISE, weight W_NOISE / p per row times the share of the training: the row on lambda's own
     parents as the training foretells it. It rejects noise variances far from the fitted one.
-  - SWAP, weight W_SWAP times the share of the training times pi(Delta, S): rows in Delta get parents
-    S_j, as the training foretells them, if the graph stays acyclic;
+  - SWAP, weight W_SWAP times the share of the training times pi(Delta, S): rows in Delta get
+    parents S_j, as the training foretells them, if the graph stays acyclic;
     pi = (1 - 1/p)^p prod_Delta q_j(S_j) / (p - 1), where q_j, a distribution over sets of parents,
-    gives one half to those of the training's own estimate, a quarter to those that differ from it in
-    one node and a quarter to all.
+    gives one half to those of the training's own estimate, a quarter to those that differ from it
+    in one node and a quarter to all.
 A lower bound on one term is a lower bound on the mixture.
 
 Case 1: the union of the two graphs is acyclic. Then lambda's parents of any j are among ND(j), the
@@ -36,8 +36,8 @@ nodes that j has no reported path to.
      edges it has at most r + u strong ones, and among those u is one with evidence e_u or more; so
      at level h it is rejected unless e_u + log(W_EDGE / (r + u)) < h. With u the largest number
      that this leaves, the share is at least W_EDGE / (r + u).
-Case 2: the union has a cycle. Take any topological order of lambda. Call a set of nodes closed if it
-contains the reported parents of its members. The order passes from one set to the next, from the
+Case 2: the union has a cycle. Take any topological order of lambda. Call a set of nodes closed if
+it contains the reported parents of its members. The order passes from one set to the next, from the
 empty set to all nodes, all closed; since it disagrees with the report some set on its way is not.
 Swap the row of every node that is added to or leads to a set that is not closed; leave the others
 as they are. Between two closed sets on the way, a swapped row has its reported parents inside the
@@ -51,7 +51,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from causalfocus.kernels.certificate import SAFETY, parents_of
+from causalfocus.kernels.certificate import SAFETY, edge_count, parents_of
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.direction_evidence import (
     Fit,
@@ -127,7 +127,7 @@ def could_reach(rows: Rows, weights: Floats, scale: Scale, level: float) -> bool
     """
     grams, lows, counts = rows
     p, q = len(counts), grams.shape[1]
-    needed = level + math.log(max(np.count_nonzero(weights), 1) / W_EDGE)
+    needed = level + math.log(edge_count(weights) / W_EDGE)
     nd = nondescendants(weights)
     for j in range(p):
         if nd[j] == 0:
@@ -167,7 +167,13 @@ def _noise(split: Split, j: int, regressors: Ints) -> Noise:
 
 @kernel
 def _against(
-    fit: Fit, mixing: Mixing, i: int, d: float, noise: Noise, own: float, of_use: tuple[float, float]
+    fit: Fit,
+    mixing: Mixing,
+    i: int,
+    d: float,
+    noise: Noise,
+    own: float,
+    of_use: tuple[float, float],
 ) -> float:
     """Evidence before its share; `own` is at least the logarithm of the share that it will get."""
     if d == math.inf:
@@ -201,7 +207,7 @@ def _row_against(
     if residual > 0.0:
         noise = _noise(split, j, regressors)
     inverses = past_inverses(times, j, regressors)
-    own = math.log(W_EDGE / max(np.count_nonzero(weights), 1))
+    own = math.log(W_EDGE / edge_count(weights))
     own_weak = math.log(W_WEAK / (0.5 * p * (p - 1)))
     more = own - own_weak
     weak_levels = (levels[0] + more, levels[1] + more)
@@ -263,16 +269,14 @@ def row_tables(
     nd = nondescendants(weights)
     levels = (-math.inf, math.inf)
     if level > -math.inf:
-        n_edges = max(np.count_nonzero(weights), 1)
+        n_edges = edge_count(weights)
         most = max(0.5 * p * (p - 1), 1.0)
         levels = (
             level + SAFETY + math.log(n_edges / W_EDGE),
             level + SAFETY + math.log(most / W_EDGE),
         )
     for j in range(p):
-        if nd[j] and not _row_against(
-            data, j, nd[j], weights, scale, levels, tables, families
-        ):
+        if nd[j] and not _row_against(data, j, nd[j], weights, scale, levels, tables, families):
             return False, tables, families
     if only_widest:
         return True, tables, families
@@ -294,7 +298,7 @@ def row_evidence(tables: Floats, weights: Floats) -> tuple[float, int]:
     strong edges that it allows for.
     """
     p = weights.shape[0]
-    n_reported = np.count_nonzero(weights)
+    n_reported = int(np.count_nonzero(weights))
     unreported = np.empty(p * p)
     n = 0
     on_report, on_others, weak = math.inf, math.inf, math.inf
@@ -322,9 +326,7 @@ def row_evidence(tables: Floats, weights: Floats) -> tuple[float, int]:
 
 
 @kernel
-def _reach(
-    fit: Fit, mixing: Mixing, i: int, noise: Noise, own: float, needed: float
-) -> float:
+def _reach(fit: Fit, mixing: Mixing, i: int, noise: Noise, own: float, needed: float) -> float:
     """Distance from the fit from which on coefficient i is rejected; infinity if nowhere to 1e6."""
     near, far = 0.0, 1.0
     of_use = (needed, needed)

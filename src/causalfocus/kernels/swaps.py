@@ -103,10 +103,8 @@ def contrary_order(costs: Floats, weights: Floats) -> tuple[float, Ints, NDArray
             if not (nodes >> j) & 1:
                 continue
             before = nodes ^ (1 << j)
-            if is_closed[before] and is_closed[nodes]:
-                step = 0.0
-            else:
-                step = costs[j, as_mask(before, j)]
+            is_free = is_closed[before] and is_closed[nodes]
+            step = 0.0 if is_free else costs[j, as_mask(before, j)]
             if least[before] + step < least[nodes]:
                 least[nodes], last[nodes], begins[nodes] = least[before] + step, j, False
             if is_closed[before] and not is_closed[nodes] and step < least[nodes]:

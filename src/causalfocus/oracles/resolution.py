@@ -14,6 +14,7 @@ from causalfocus.space import ModelClass
 
 Floats = NDArray[np.float64]
 
+
 def report(moments: Moments, space: ModelClass) -> LinearSEM:
     """What the resolution rule reports: the graph of the joint maximum-likelihood estimate without
     bounds, its weights fitted on all that may influence a node.

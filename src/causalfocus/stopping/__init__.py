@@ -1,7 +1,8 @@
 """When to stop."""
 
-from causalfocus.stopping.certificate import EvidenceDecision, EvidenceRule, Interval, evidence
+from causalfocus.stopping.certificate import EvidenceDecision, EvidenceRule, Interval
 from causalfocus.stopping.decision import Decision
+from causalfocus.stopping.measure import evidence
 from causalfocus.stopping.paper import PaperConstants, PaperDecision, PaperRule, paper_log_tail
 from causalfocus.stopping.resolution import Move, ResolutionDecision, ResolutionRule
 

@@ -240,21 +240,3 @@ class EvidenceDecision(Decision):
         rival = (self.verdict.rival[:, None] >> np.arange(self.estimate.p)) & 1
         changes = changes_in_words(self.estimate.weights, rival.astype(np.float64), names)
         return f"Another graph is not yet rejected: {changes}."
-
-
-def evidence(
-    moments: Moments, estimate: LinearSEM, space: ModelClass, *, epsilon: float | None
-) -> float:
-    """e_t: how strongly the data reject every alternative to an estimate, in nats.
-
-    Parameters
-    ----------
-    moments : of the data
-    estimate : the answer that is judged
-    space : the model class
-    epsilon : accuracy of the weights; None for the graph alone
-    """
-    if epsilon is not None:
-        epsilon = space.checked_epsilon(epsilon)
-    rule = EvidenceRule(space, epsilon, delta=0.05)
-    return rule.decide(moments, estimate).evidence

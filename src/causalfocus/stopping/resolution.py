@@ -34,6 +34,7 @@ WIDER = 0.6
 FINE = 0.2
 """Mixing of every single coefficient, as a share of that along the direction."""
 
+
 @dataclass(frozen=True)
 class ResolutionRule:
     """The rule for one accuracy, resolution and confidence.
