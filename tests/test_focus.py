@@ -71,6 +71,7 @@ def test_intervals_agree_with_the_evidence(stopped: cf.Focus) -> None:
                 (rows.grams, rows.lows, rows.counts),
                 model.weights,
                 half * factor,
+                (0.0, math.inf),
                 rule._prior,
                 rule._setting,
                 -math.inf,

@@ -15,6 +15,7 @@ import causalfocus as cf
 
 DELTA = 0.2
 EPSILON = 0.07
+COARSE = 0.45
 MOST_ROUNDS = 20_000
 
 
@@ -38,45 +39,75 @@ def system_for(seed: int) -> tuple[cf.LinearSEM, cf.ModelClass, str]:
     return cf.LinearSEM(weights, noise, base.intercepts), space, design
 
 
-def outcome(seed: int) -> tuple[int, bool, bool, int]:
+def any_system_for(seed: int) -> tuple[cf.LinearSEM, cf.ModelClass, str]:
+    """No class: weights from 0.01 to 3, many near epsilon and near min_effect, noise variances from
+    0.05 to 20. The resolution is coarse, so that the noisiest of them end in time.
+    """
+    rng = np.random.default_rng([seed, 3])
+    intercept = bool(rng.integers(2))
+    p = int(rng.integers(2, 5))
+    space = cf.ModelClass(float(rng.choice([0.5, 0.7])), intercept=intercept)
+    epsilon = COARSE * space.min_effect
+    shape = cf.random_sem(p, density=float(rng.choice([0.3, 0.6, 1.0])), seed=seed).weights != 0
+    kinds = rng.choice(4, size=(p, p), p=[0.4, 0.2, 0.3, 0.1])
+    sizes = np.exp(rng.uniform(np.log(0.01), np.log(3.0), (p, p)))
+    sizes = np.where(kinds == 1, epsilon * rng.uniform(0.9, 1.1, (p, p)), sizes)
+    sizes = np.where(kinds == 2, space.min_effect * rng.uniform(0.9, 1.1, (p, p)), sizes)
+    sizes = np.where(kinds == 3, space.min_effect, sizes)
+    weights = np.where(shape, rng.choice([-1.0, 1.0], (p, p)) * sizes, 0.0)
+    noise = np.exp(rng.uniform(np.log(0.05), np.log(20.0), p))
+    constants = rng.uniform(-3.0, 3.0, p) if intercept else np.zeros(p)
+    design = str(rng.choice(["focus", "uniform"]))
+    return cf.LinearSEM(weights, noise, constants), space, design
+
+
+def outcome(task: tuple[str, int]) -> tuple[int, bool, bool, int]:
     """Seed, whether it stopped, whether the answer was wrong, and after how many rounds."""
-    truth, space, design = system_for(seed)
+    stopping, seed = task
+    truth, space, design = (system_for if stopping == "evidence" else any_system_for)(seed)
     actions = cf.ActionSet(dict.fromkeys(truth.names, (-2, 2)))
-    learner = cf.Focus(actions, space, epsilon=EPSILON, delta=DELTA, design=design)
+    epsilon = EPSILON if stopping == "evidence" else COARSE * space.min_effect
+    learner = cf.Focus(
+        actions, space, epsilon=epsilon, delta=DELTA, stopping=stopping, design=design
+    )
     rng = np.random.default_rng([seed, 2])
-    while not learner.has_stopped and learner.rounds < MOST_ROUNDS:
+    while not learner.decision.stop and learner.rounds < MOST_ROUNDS:
         action = learner.ask()
         learner.tell(action, truth.sample(action, 1, rng)[0])
-    model = learner.result().model
-    wrong = model.shd(truth) > 0 or np.abs(model.weights - truth.weights).max() >= EPSILON
-    return seed, learner.has_stopped, learner.has_stopped and bool(wrong), learner.rounds
+    wrong = learner.has_stopped and not learner.claim.holds(learner.result().model, truth)
+    return seed, learner.decision.stop, wrong, learner.rounds
 
 
-def check(seeds: range, workers: int) -> str:
+def check(stopping: str, seeds: range, workers: int) -> str:
+    tasks = [(stopping, seed) for seed in seeds]
     if workers == 1:
-        rows = [outcome(seed) for seed in seeds]
+        rows = [outcome(task) for task in tasks]
     else:
         with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-            rows = list(pool.map(outcome, seeds, chunksize=10))
+            rows = list(pool.map(outcome, tasks, chunksize=10))
     stopped = [row for row in rows if row[1]]
     wrong = [row[0] for row in stopped if row[2]]
-    limit = float(stats.beta.ppf(0.95, len(wrong) + 1, max(len(stopped) - len(wrong), 1)))
+    limit = float(stats.beta.ppf(0.95, len(wrong) + 1, max(len(rows) - len(wrong), 1)))
     rounds = np.median([row[3] for row in stopped])
     report = (
-        f"{len(rows)} runs, {len(stopped)} stopped, {len(wrong)} wrong (seeds {wrong}); 95 percent "
-        f"upper limit on the share of wrong stops {limit:.4f}; median rounds {rounds:g}"
+        f"{stopping}: {len(rows)} runs, {len(stopped)} stopped, {len(wrong)} wrong "
+        f"(seeds {wrong}); 95 percent upper limit on the share of wrong stops {limit:.4f}; "
+        f"median rounds {rounds:g}"
     )
-    assert len(stopped) == len(rows), report
+    assert len(stopped) >= 0.98 * len(rows), report
     assert limit < DELTA, report
     return report
 
 
-def test_wrong_stops_in_a_few_runs() -> None:
-    check(range(20), workers=1)
+@pytest.mark.parametrize("stopping", ["evidence", "resolution"])
+def test_wrong_stops_in_a_few_runs(stopping: str) -> None:
+    check(stopping, range(20), workers=1)
 
 
 @pytest.mark.slow
-def test_wrong_stops_in_many_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    report = check(range(1000, 1000 + int(os.environ.get("RUNS", "2000"))), workers=2)
+@pytest.mark.parametrize("stopping", ["evidence", "resolution"])
+def test_wrong_stops_in_many_runs(stopping: str, capsys: pytest.CaptureFixture[str]) -> None:
+    runs = int(os.environ.get("RUNS", "2000"))
+    report = check(stopping, range(1000, 1000 + runs), workers=2)
     with capsys.disabled():
         print("\n" + report)  # noqa: T201

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalfocus.actions import Action, ActionSet, actions_as_arrays
+from causalfocus.advice import advice
 from causalfocus.allocation import AdaHedge, forced_action, tracked_action
 from causalfocus.claims import ExactClaim, ResolutionClaim, Stopping, claim_of
 from causalfocus.errors import (
@@ -64,6 +65,8 @@ class Result:
     model : graph, weights (``[effect, cause]``), noise variances and intercepts
     intervals : per edge, the weights that the evidence does not reject at delta, given the graph
     certified : whether the answer carries the guarantee
+    refuted : what the data say against the assumptions, in words, if they do: then no answer is
+        certified
     rounds : samples when the answer was fixed
     evidence, threshold : in nats
     delta, epsilon : what was asked for
@@ -74,6 +77,7 @@ class Result:
     model: LinearSEM
     intervals: tuple[Interval, ...]
     certified: bool
+    refuted: str | None
     rounds: int
     evidence: float
     threshold: float
@@ -139,7 +143,9 @@ class Focus:
         self._rival_gains: Floats | None = None
         self._estimate = self.claim.estimate(self._moments)
         self._decision = self._decide()
-        self._certificate = self._result(certified=True) if self._decision.stop else None
+        self._certificate: Result | None = None
+        self._refutation: Result | None = None
+        self._conclude()
 
     def _rule_of(self, stopping: Stopping) -> ResolutionRule | EvidenceRule | PaperRule:
         if stopping == "resolution":
@@ -197,7 +203,12 @@ class Focus:
 
     @property
     def has_stopped(self) -> bool:
-        return self._certificate is not None
+        """Whether there is a certificate, or the assumptions are refuted."""
+        return self._certificate is not None or self._refutation is not None
+
+    @property
+    def is_refuted(self) -> bool:
+        return self._refutation is not None
 
     @property
     def continued_at(self) -> tuple[int, ...]:
@@ -213,6 +224,11 @@ class Focus:
         if n < 1:
             raise InvalidInputError(f"A batch has at least one action, got n = {n}.")
         if self.has_stopped and not (self._continued and self._continued[-1] >= self._stopped_at):
+            if self._refutation is not None:
+                raise AlreadyStoppedError(
+                    f"{self._refutation.refuted} More samples can be asked for after "
+                    f"continue_after_stop(), but this learner will certify nothing."
+                )
             raise AlreadyStoppedError(
                 f"The answer was certified after {self._stopped_at} rounds; see result(). More "
                 f"samples do no harm to it: call continue_after_stop() to go on asking."
@@ -255,6 +271,8 @@ class Focus:
             self._decision,
             self._next_judgement,
             self._rival_gains,
+            self._certificate,
+            self._refutation,
         )
         row = self._moments._take(action, sample)
         row.setflags(write=False)
@@ -273,6 +291,8 @@ class Focus:
                 self._decision,
                 self._next_judgement,
                 self._rival_gains,
+                self._certificate,
+                self._refutation,
             ) = before
             raise
 
@@ -280,11 +300,29 @@ class Focus:
         self._estimate = self.claim.estimate(self._moments)
         self._decision = self._decide()
         gains = self._gains() if self.design == "focus" else None
-        if self._decision.stop and self._certificate is None:
-            self._certificate = self._result(certified=True)
+        self._conclude()
         if gains is not None:
             self._cumulative += self._hedge.weights * cost
             self._hedge.update(gains)
+
+    def _conclude(self) -> None:
+        """Keep the first stop. What was refuted once is never certified."""
+        if not self._decision.stop or self.has_stopped:
+            return
+        if self._decision.alarm is None:
+            self._certificate = self._result(certified=True)
+        else:
+            self._refutation = self._result(certified=False, refuted=self.why_refuted())
+
+    def why_refuted(self) -> str | None:
+        """What the data say against the assumptions and what to do, if the present decision is
+        that they are refuted.
+        """
+        alarm = self._decision.alarm
+        if alarm is None:
+            return None
+        step = advice(alarm, self._moments, self.space, self.epsilon, self.delta, self.stopping)
+        return f"{self._decision.reason} {step}"
 
     def _gains(self) -> Floats:
         """Divergences of the best response per unit of cost; none where a sample fits perfectly, or
@@ -343,13 +381,16 @@ class Focus:
 
     @property
     def _stopped_at(self) -> int:
-        return -1 if self._certificate is None else self._certificate.rounds
+        stopped = self._certificate or self._refutation
+        return -1 if stopped is None else stopped.rounds
 
     def result(self) -> Result:
-        """The certified answer once there is one; until then the present estimate."""
-        return self._certificate or self._result(certified=False)
+        """The certified answer once there is one, or the refutation; until then the present
+        estimate.
+        """
+        return self._certificate or self._refutation or self._result(certified=False)
 
-    def _result(self, *, certified: bool) -> Result:
+    def _result(self, *, certified: bool, refuted: str | None = None) -> Result:
         intervals: tuple[Interval, ...] = ()
         if not isinstance(self._rule, PaperRule):
             intervals = self._rule.intervals(self._moments, self._estimate)
@@ -357,6 +398,7 @@ class Focus:
             self._estimate,
             intervals,
             certified,
+            refuted,
             self.rounds,
             self._decision.evidence,
             self._decision.threshold,

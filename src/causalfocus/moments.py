@@ -19,6 +19,7 @@ from causalfocus.errors import InvalidInputError
 from causalfocus.kernels import moment_sums
 from causalfocus.names import checked_names, position
 from causalfocus.sem import LinearSEM
+from causalfocus.watch import Watch, WatchedRows
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -117,6 +118,7 @@ class Moments:
         self._sums = np.zeros((2, p + 1, p + 1, p + 1))
         self._anchors = _Anchors()
         self._marks: dict[int, Floats] = {}
+        self._watch = Watch(p)
         self._views: dict[bool, RowMoments] = {}
 
     @classmethod
@@ -171,10 +173,13 @@ class Moments:
             mark = _next_mark(n)
             end = min(start + _mark_at(mark) - n, len(targets))
             moment_sums.add_samples(self._sums, targets[start:end], samples[start:end])
+            self._watch.add(targets[start:end], samples[start:end])
             n += end - start
             start = end
             if n == _mark_at(mark) and self._anchors.complete_after <= n:
                 self._marks[mark] = self._sums.copy()
+                if _is_training(mark):
+                    self._watch.keep(mark)
 
     def add_many(self, actions: Sequence[Action], samples: ArrayLike) -> None:
         """Add samples in bulk, one row and one action each. On an error nothing is added."""
@@ -213,6 +218,7 @@ class Moments:
         for number, target, row in other._anchors.samples:
             self._anchors.see(round(self.n) + number, target, row)
         moment_sums.merge(self._sums, other._sums)
+        self._watch.merge(other._watch)
         self._views.clear()
 
     def copy(self) -> Self:
@@ -220,13 +226,12 @@ class Moments:
         twin._restore(self._snapshot())
         return twin
 
-    def _snapshot(self) -> tuple[Floats, list[tuple[int, int, Floats]], dict[int, Floats]]:
-        return self._sums.copy(), list(self._anchors.samples), dict(self._marks)
+    def _snapshot(self) -> "_Snapshot":
+        anchors = list(self._anchors.samples)
+        return self._sums.copy(), anchors, dict(self._marks), self._watch.copy()
 
-    def _restore(
-        self, snapshot: tuple[Floats, list[tuple[int, int, Floats]], dict[int, Floats]]
-    ) -> None:
-        self._sums, self._anchors.samples, self._marks = snapshot
+    def _restore(self, snapshot: "_Snapshot") -> None:
+        self._sums, self._anchors.samples, self._marks, self._watch = snapshot
         self._views.clear()
 
     def rows(self, *, intercept: bool) -> RowMoments:
@@ -274,11 +279,9 @@ class Moments:
         use it count the later samples only, so no sample has to count for nothing as an origin:
         the shift by it is for the digits.
         """
-        most = TRAINING_SHARE * self.n
-        fitting = [m for m in self._marks if m % 2 == 0 and _mark_at(m) <= most]
-        if not fitting:
+        mark = self._training_mark()
+        if mark is None:
             return None
-        mark = max(fitting)
         before = self._marks[mark]
         after = moment_sums.difference(self._sums, before)
         estimation = RowMoments(*moment_sums.row_moments(before, intercept))
@@ -292,6 +295,21 @@ class Moments:
             for sums in (before, after)
         )
         return Split(mark // 2, training, later, estimation)
+
+    def _training_mark(self) -> int | None:
+        most = TRAINING_SHARE * self.n
+        fitting = [m for m in self._marks if _is_training(m) and _mark_at(m) <= most]
+        return max(fitting, default=None)
+
+    def watched(self, *, intercept: bool) -> WatchedRows | None:
+        """Training and later samples with squares, time and actions; None while there are too few,
+        and of expected moments, which have no times.
+        """
+        mark = self._training_mark()
+        if mark is None or mark not in self._watch.marks:
+            return None
+        p = len(self.names)
+        return self._watch.rows(mark, self._anchors.per_node(p) if intercept else np.zeros((p, p)))
 
     def as_row(self, action: Action, sample: Mapping[str, float] | ArrayLike) -> Floats:
         """A sample as p numbers, checked, the assigned value in its place."""
@@ -341,6 +359,14 @@ class Moments:
 
     def __repr__(self) -> str:
         return f"<Moments of {len(self.names)} nodes, n = {self.n:g}>"
+
+
+_Snapshot = tuple[Floats, list[tuple[int, int, Floats]], dict[int, Floats], Watch]
+
+
+def _is_training(mark: int) -> bool:
+    """Every other mark may serve as training."""
+    return mark % 2 == 0
 
 
 def _mark_at(mark: int) -> int:

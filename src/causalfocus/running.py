@@ -30,7 +30,8 @@ def run(
     max_rounds: int | None = None,
     on_round: Callable[[Round], None] | None = None,
 ) -> bool:
-    """Ask, act and tell until the learner stops; True if it has, False if the rounds ran out.
+    """Ask, act and tell until the learner stops: True if it has a certificate, False if the rounds
+    ran out or the data refuted its assumptions (see its decision).
 
     A run that cannot end, because another system looks the same under every action, is given up
     with a warning that says which; call it again to go on all the same.
@@ -75,4 +76,4 @@ def run(
                 )
                 return False
             next_doubt *= 2
-    return learner.decision.stop
+    return learner.decision.stop and not learner.decision.refuted

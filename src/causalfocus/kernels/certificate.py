@@ -48,12 +48,13 @@ from causalfocus.kernels.row_evidence import (
 )
 from causalfocus.kernels.row_fit import GAP_HIGH, GAP_LOW, HIGH, LOW, fit_row, two_intervals
 from causalfocus.kernels.subsets import as_nodes, count
-from causalfocus.kernels.tableau import workspace
+from causalfocus.kernels.tableau import Row, workspace
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-W_EDGE, W_NOISE, W_SWAP = 0.9, 0.04, 0.06
+W_EDGE, W_NOISE, W_SWAP = 0.87, 0.04, 0.06
+"""The rest is for alarms, see `stopping.alarms`."""
 
 SAFETY = 1e-4
 """Nats taken off every evidence: above the rounding of what is computed, see `row_evidence`."""
@@ -87,6 +88,7 @@ def same_graph_evidence(
     moments: tuple[Floats, Floats, Floats],
     weights: Floats,
     epsilon: float,
+    effects: tuple[float, float],
     prior: Prior,
     setting: Setting,
     enough: float,
@@ -119,7 +121,7 @@ def same_graph_evidence(
                 continue
             evidence = -math.inf
             if residual > 0.0:
-                d = epsilon - abs(b[i] - weights[j, k])
+                d = _to_other_weights(b[i], weights[j, k], epsilon, effects)
                 spread = edge_spread(regressors, i, p, setting[2], setting[3])
                 limits = (setting[0], setting[1])
                 evidence = edge_evidence(fit, spread, i, d, limits, setting[4], noise, of_use)
@@ -127,6 +129,67 @@ def same_graph_evidence(
             if result[j, k] < enough:
                 result[j, k] = -math.inf
                 return result
+    return result
+
+
+@kernel
+def _to_other_weights(
+    b: float, weight: float, epsilon: float, effects: tuple[float, float]
+) -> float:
+    """From a fitted coefficient to the nearest weight of the class that is epsilon or more away
+    from the estimated one; negative if the coefficient is beyond it.
+    """
+    at, size = (b, weight) if weight > 0.0 else (-b, -weight)
+    below = size - epsilon if size - epsilon >= effects[0] else -effects[0]
+    found = at - below
+    if size + epsilon <= effects[1]:
+        found = min(found, size + epsilon - at)
+    return found
+
+
+@kernel
+def _beyond(b: float, effects: tuple[float, float]) -> float:
+    """Distance of a fitted coefficient from the weights of the class; negative if it is one."""
+    return max(effects[0] - abs(b), abs(b) - effects[1])
+
+
+@kernel
+def out_of_class_evidence(
+    moments: tuple[Floats, Floats, Floats],
+    weights: Floats,
+    effects: tuple[float, float],
+    prior: Prior,
+    setting: Setting,
+) -> Floats:
+    """Evidence that an edge has a weight outside the class, (effect, cause): it rejects every model
+    of the class with this graph. Minus infinity where the fitted one is inside, or no edge is.
+    """
+    grams, lows, counts = moments
+    p, q = len(counts), grams.shape[1]
+    result = np.full((p, p), -math.inf)
+    own_weight = math.log(W_EDGE / edge_count(weights))
+    for j in range(p):
+        parents = parents_of(weights, j)
+        if parents == 0:
+            continue
+        regressors = regressors_of(parents, p, q)
+        row = (grams[j], lows[j], j)
+        block, inverse, residual, b = least_squares(row, regressors, counts[j])
+        for i in range(len(regressors)):
+            k = regressors[i]
+            if k == p or not residual > 0.0:
+                continue
+            d = _beyond(b[i], effects)
+            if d > 0.0:
+                log_m = log_marginal(row, regressors, counts[j], prior, p)
+                noise = (log_m + math.log(W_NOISE / p) - own_weight, residual, counts[j])
+                spread = edge_spread(regressors, i, p, setting[2], setting[3])
+                fit = (block, inverse, residual, counts[j])
+                limits = (setting[0], setting[1])
+                found = edge_evidence(
+                    fit, spread, i, d, limits, setting[4], noise, (-math.inf, math.inf)
+                )
+                result[j, k] = found + own_weight - SAFETY
     return result
 
 
@@ -142,8 +205,8 @@ def family_tables(
     """Per node and set of candidates: the cost in SWAP of that family, and the evidence of EDGE.
 
     The cost is log m(pa) plus its share of log pi minus the best log-likelihood of the family in
-    the class. EDGE rejects a family with a parent that the estimate does not have, when the data
-    put that coefficient further below min_effect than they can err. Its evidence is that against
+    the class. EDGE rejects a family when the data put the coefficient of a parent further below
+    min_effect, or above max_effect, than they can err. Its evidence is that against
     an alternative with as many edges as the estimate (or one); against one with r times as many it
     is smaller by at most log r.
 
@@ -174,7 +237,7 @@ def family_tables(
                 evidence[j, mask] = math.inf
                 continue
             regressors = regressors_of(family, p, q)
-            if family & ~own:
+            if family:
                 block, inverse, residual, b = least_squares(row, regressors, n)
                 if residual > 0.0:
                     log_m = log_marginal(row, regressors, n, prior, p)
@@ -182,8 +245,8 @@ def family_tables(
                     fit = (block, inverse, residual, n)
                     for m in range(len(regressors)):
                         k = regressors[m]
-                        if k < p and not (own >> k) & 1:
-                            d = effects[0] - abs(b[m])
+                        if k < p and _beyond(b[m], effects) > 0.0:
+                            d = _beyond(b[m], effects)
                             spread = edge_spread(regressors, m, p, setting[2], setting[3])
                             found = edge_evidence(
                                 fit, spread, m, d, limits, setting[4], noise, of_use
@@ -199,6 +262,25 @@ def family_tables(
             fitted = residual_at(row, regressors, best) * (1.0 - FIT)
             costs[j, mask] = swapped + _least_negative_likelihood(fitted, n, setting)
     return costs, evidence
+
+
+@kernel
+def class_row_cost(
+    row: Row,
+    regressors: Ints,
+    n: float,
+    p: int,
+    effects: tuple[float, float],
+    limits: tuple[float, float],
+) -> float:
+    """Minus the largest log-likelihood of a row in the class."""
+    if n <= 0.0:
+        return 0.0
+    q = len(regressors) + 1
+    work, best = workspace(q), np.empty(q)
+    fit_row(row, regressors, _class_sets(regressors, p, effects), math.inf, work, best)
+    fitted = residual_at(row, regressors, best) * (1.0 - FIT)
+    return _least_negative_likelihood(fitted, n, (limits[0], limits[1], 0.0, 0.0, 0.0))
 
 
 @kernel

@@ -21,6 +21,11 @@ CONSTANT = 1e-28
 share is what 106 bits can resolve with a margin for the rounding of a million additions."""
 
 
+FAR = 1e18
+"""A variable that is a billion times as far from zero as it varies has lost its digits in the sums:
+it counts as one that does not vary, and its rows give no evidence."""
+
+
 @kernel
 def add_samples(sums: Floats, targets: Ints, samples: Floats) -> None:
     """Add samples one after the other; a bulk call is bit for bit the same as single ones."""
@@ -168,6 +173,10 @@ def anchored_moments(
                 high, low = dd.add(high, low, -part, -part_low)
                 grams[j, i, k], lows[j, i, k] = high, low
                 grams[j, k, i], lows[j, k, i] = high, low
+        for i in range(p):
+            if not total[0, i, i] < FAR * grams[j, i, i]:
+                grams[j, i, :], lows[j, i, :] = 0.0, 0.0
+                grams[j, :, i], lows[j, :, i] = 0.0, 0.0
     return grams, lows, counts, anchors
 
 

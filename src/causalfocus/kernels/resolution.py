@@ -68,7 +68,8 @@ from causalfocus.kernels.training import log_predictive
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-W_EDGE, W_WEAK, W_NOISE, W_SWAP = 0.84, 0.06, 0.06, 0.04
+W_EDGE, W_WEAK, W_NOISE, W_SWAP = 0.81, 0.06, 0.06, 0.04
+"""The rest is for alarms, see `stopping.alarms`."""
 
 Rows = tuple[Floats, Floats, Floats]
 """Gram matrices of all nodes, high and low parts, and the number of samples of each."""
@@ -293,36 +294,54 @@ def row_tables(
 
 
 @kernel
-def row_evidence(tables: Floats, weights: Floats) -> tuple[float, int]:
-    """Case 1b: the highest level at which every such alternative is rejected, and the number of
-    strong edges that it allows for.
+def _against_strong(tables: Floats, weights: Floats) -> Floats:
+    """Evidence, before its share, against each unreported edge being strong, in rising order."""
+    p = weights.shape[0]
+    found = np.empty(p * p)
+    n = 0
+    for j in range(p):
+        for k in range(p):
+            if weights[j, k] == 0.0 and tables[0, j, k] < math.inf:
+                found[n] = tables[1, j, k]
+                n += 1
+    return np.sort(found[:n])
+
+
+@kernel
+def strong_edges(tables: Floats, weights: Floats, level: float) -> int:
+    """The largest number of strong edges of an alternative that is not rejected at a level for one
+    of its unreported ones.
     """
+    n_reported = int(np.count_nonzero(weights))
+    ordered = _against_strong(tables, weights)
+    for u in range(len(ordered), 0, -1):
+        if ordered[u - 1] + math.log(W_EDGE / (n_reported + u)) < level + SAFETY:
+            return n_reported + u
+    return max(n_reported, 1)
+
+
+@kernel
+def row_evidence(tables: Floats, weights: Floats) -> float:
+    """Case 1b: the highest level at which every such alternative is rejected."""
     p = weights.shape[0]
     n_reported = int(np.count_nonzero(weights))
-    unreported = np.empty(p * p)
-    n = 0
     on_report, on_others, weak = math.inf, math.inf, math.inf
     for j in range(p):
         for k in range(p):
             if weights[j, k] != 0.0:
                 on_report = min(on_report, tables[0, j, k])
                 weak = min(weak, tables[1, j, k])
-            elif tables[0, j, k] < math.inf:
+            else:
                 on_others = min(on_others, tables[0, j, k])
-                unreported[n] = tables[1, j, k]
-                n += 1
-    ordered = np.sort(unreported[:n])
-    best, n_strong = -math.inf, max(n_reported + n, 1)
-    below = math.inf
-    for u in range(n, -1, -1):
+    ordered = _against_strong(tables, weights)
+    best, below = -math.inf, math.inf
+    for u in range(len(ordered), -1, -1):
         # At levels up to `below`, no more than u unreported edges can be strong.
         least = on_report if u == 0 else min(on_report, on_others)
-        level = min(below, least + math.log(W_EDGE / max(n_reported + u, 1)))
-        if level >= best:
-            best, n_strong = level, max(n_reported + u, 1)
+        best = max(best, min(below, least + math.log(W_EDGE / max(n_reported + u, 1))))
         if u > 0:
             below = min(below, ordered[u - 1] + math.log(W_EDGE / (n_reported + u)))
-    return min(best, weak + math.log(W_WEAK / max(0.5 * p * (p - 1), 1.0))) - SAFETY, n_strong
+    return min(best, weak + math.log(W_WEAK / max(0.5 * p * (p - 1), 1.0))) - SAFETY
 
 
 @kernel

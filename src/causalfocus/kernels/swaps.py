@@ -21,7 +21,7 @@ Ints = NDArray[np.int64]
 
 
 @kernel
-def _log_family_share(parents: int, foreseen: int, p: int) -> float:
+def log_family_share(parents: int, foreseen: int, p: int) -> float:
     """log q_j: half for the foreseen parents, a quarter for their neighbours, a quarter for all."""
     share = 0.25 / (p * choose(p - 1, count(parents)))
     if parents == foreseen:
@@ -45,7 +45,7 @@ def swap_costs(split: Split, weights: Floats) -> Floats:
         swapped = log_predictive(
             (training[0][j], training[1][j], j), training[2][j], after, n, regressors_of(own, p, q)
         )
-        swapped += _log_family_share(own, foreseen[j], p) - math.log(p - 1.0)
+        swapped += log_family_share(own, foreseen[j], p) - math.log(p - 1.0)
         costs[j] = swapped
         if n > 0.0:
             residuals = sure_residuals(after, n, p)

@@ -27,17 +27,35 @@ def log_predictive(
 ) -> float:
     """Log density of the later samples of a row, given what the training says of it.
 
+    Minus infinity, no evidence, where the training does not determine the row or the digits run
+    out.
+    """
+    return log_foretold(training, n_training, later, n_later, regressors, math.inf)
+
+
+@kernel
+def log_foretold(
+    training: Row,
+    n_training: float,
+    later: Row,
+    n_later: float,
+    regressors: Ints,
+    degrees: float,
+) -> float:
+    """The same with the noise known less well than the training tells: its scale, but with no more
+    than so many degrees of freedom.
+
     The prior is what the computed numbers make it, so rounding of the training does no harm. The
     penalised residual is evaluated with 106 bits at coefficients that are nearly the best: it is
-    never too small, and the density never too large. Minus infinity, no evidence, where the
-    training does not determine the row or the digits run out.
+    never too small, and the density never too large.
     """
     if n_later <= 0.0:
         return 0.0
     s, j = len(regressors), training[2]
-    degrees = n_training - s
-    if not degrees >= 1.0:
+    own_degrees = n_training - s
+    if not own_degrees >= 1.0:
         return -math.inf
+    degrees = min(degrees, own_degrees)
     prior, inverse = np.empty((s, s)), np.zeros((s, s))
     lower, start = np.empty((s, s)), np.zeros(s)
     for i in range(s):
@@ -51,7 +69,7 @@ def log_predictive(
             start[i] += inverse[i, k] * training[0][regressors[k], j]
         if not inverse[i, i] * prior[i, i] < CAREFUL:
             return -math.inf
-    scale = 0.5 * residual_at(training, regressors, start)
+    scale = 0.5 * residual_at(training, regressors, start) * (degrees / own_degrees)
     if not scale > 1e-12 * training[0][j, j]:
         return -math.inf
     both, pull, b = np.empty((s, s)), np.zeros(s), np.zeros(s)

@@ -1,5 +1,6 @@
 """When to stop."""
 
+from causalfocus.stopping.alarms import Alarm
 from causalfocus.stopping.certificate import EvidenceDecision, EvidenceRule, Interval
 from causalfocus.stopping.decision import Decision
 from causalfocus.stopping.measure import evidence
@@ -7,6 +8,7 @@ from causalfocus.stopping.paper import PaperConstants, PaperDecision, PaperRule,
 from causalfocus.stopping.resolution import Move, ResolutionDecision, ResolutionRule
 
 __all__ = [
+    "Alarm",
     "Decision",
     "EvidenceDecision",
     "EvidenceRule",

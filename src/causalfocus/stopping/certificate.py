@@ -18,6 +18,7 @@ from causalfocus.kernels import certificate
 from causalfocus.moments import Moments, RowMoments
 from causalfocus.sem import LinearSEM
 from causalfocus.space import ModelClass
+from causalfocus.stopping.alarms import Alarm, alarms, loudest, refusal
 from causalfocus.stopping.decision import Decision
 
 Floats = NDArray[np.float64]
@@ -95,11 +96,35 @@ class EvidenceRule:
         if judge_graph and self._have_weights_evidence(rows, estimate):
             verdict = self.judge(rows, estimate)
         stop = verdict is not None and verdict.rejects_all
-        return EvidenceDecision(stop, int(moments.n), self.threshold, self, rows, estimate, verdict)
+        alarm = loudest(self.alarms(moments, estimate), self.threshold) if stop else None
+        return EvidenceDecision(
+            stop,
+            int(moments.n),
+            self.threshold,
+            alarm,
+            self,
+            moments.copy(),
+            rows,
+            estimate,
+            verdict,
+        )
+
+    def alarms(self, moments: Moments, estimate: LinearSEM) -> tuple[Alarm, ...]:
+        """Evidence against the assumptions, the loudest first."""
+        rows = moments.evidence_rows(intercept=self.space.intercept)
+        out = self.out_of_class(rows, estimate)
+        effects = tuple(
+            Alarm("effect", estimate.names[j], estimate.names[k], None, float(out[j, k]))
+            for j, k in zip(*np.nonzero(out > -math.inf), strict=True)
+        )
+        found = alarms(moments, estimate, self.space, is_exact=True) + effects
+        return tuple(sorted(found, key=lambda alarm: -alarm.evidence))
 
     def _have_weights_evidence(self, rows: RowMoments, estimate: LinearSEM) -> bool:
         least = min(JUDGE_FROM, self.threshold)
-        return bool(self.edge_evidence(rows, estimate, least).min() >= least)
+        if self.edge_evidence(rows, estimate, least).min() >= least:
+            return True
+        return bool(self.out_of_class(rows, estimate).max() >= least)
 
     def judge(self, rows: RowMoments, estimate: LinearSEM) -> "Verdict":
         """Both branches at the threshold, and the graph that keeps the evidence from rising.
@@ -107,7 +132,7 @@ class EvidenceRule:
         The rival is sought at the level that the weights have reached, which does not depend on
         delta; for the graph alone at the threshold.
         """
-        weights = float(self.edge_evidence(rows, estimate).min())
+        weights = self.weights_evidence(rows, estimate)
         if estimate.p == 1:
             return Verdict(weights >= self.threshold, None)
         level = min(weights, self.cap) if self.epsilon is not None else self.threshold
@@ -155,9 +180,27 @@ class EvidenceRule:
             (rows.grams, rows.lows, rows.counts),
             estimate.weights,
             self.epsilon,
+            (self.space.min_effect, self.space.effect_limit),
             self._prior,
             self._setting,
             enough,
+        )
+
+    def weights_evidence(self, rows: RowMoments, estimate: LinearSEM) -> float:
+        """Branch A: against every other model with the same graph."""
+        found = float(self.edge_evidence(rows, estimate).min())
+        return max(found, float(self.out_of_class(rows, estimate).max()))
+
+    def out_of_class(self, rows: RowMoments, estimate: LinearSEM) -> Floats:
+        """Evidence that a weight is outside the class, (effect, cause): it rejects every model of
+        the class with the estimate's graph.
+        """
+        return certificate.out_of_class_evidence(
+            (rows.grams, rows.lows, rows.counts),
+            estimate.weights,
+            (self.space.min_effect, self.space.effect_limit),
+            self._prior,
+            self._setting,
         )
 
     def graph_evidence(
@@ -205,9 +248,15 @@ class EvidenceDecision(Decision):
     """
 
     rule: EvidenceRule = field(repr=False)
+    moments: Moments = field(repr=False)
     rows: RowMoments = field(repr=False)
     estimate: LinearSEM = field(repr=False)
     verdict: Verdict | None
+
+    @cached_property
+    def alarms(self) -> tuple[Alarm, ...]:
+        """Evidence against the assumptions, the loudest first; it counts at the stop."""
+        return self.rule.alarms(self.moments, self.estimate)
 
     @cached_property
     def edge_evidence(self) -> Floats:
@@ -221,11 +270,14 @@ class EvidenceDecision(Decision):
 
     @cached_property
     def evidence(self) -> float:
-        found = min(float(self.edge_evidence.min()), self.graph_evidence)
+        weights = self.rule.weights_evidence(self.rows, self.estimate)
+        found = min(weights, self.graph_evidence)
         return max(found, self.threshold) if self.stop else found  # the search is from below
 
     @property
     def reason(self) -> str:
+        if self.alarm is not None:
+            return refusal(self.alarm, self.threshold)
         if self.stop:
             return (
                 f"Every alternative is rejected: the evidence has reached "

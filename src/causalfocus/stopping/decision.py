@@ -3,6 +3,8 @@
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
+from causalfocus.stopping.alarms import Alarm
+
 
 @dataclass(frozen=True)
 class Decision(ABC):
@@ -10,14 +12,21 @@ class Decision(ABC):
 
     Attributes
     ----------
-    stop : whether the rule is satisfied
+    stop : whether there is nothing more to ask: with a certificate, or refuted
     rounds : samples so far
     threshold : log(1/delta), what the evidence must reach
+    alarm : what refutes the assumptions, if anything does
     """
 
     stop: bool
     rounds: int
     threshold: float
+    alarm: Alarm | None
+
+    @property
+    def refuted(self) -> bool:
+        """Whether the data speak against what is assumed: then nothing is certified."""
+        return self.alarm is not None
 
     @property
     @abstractmethod

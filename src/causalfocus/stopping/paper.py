@@ -150,11 +150,13 @@ class PaperRule:
     def decide(self, statistic: float, estimate: LinearSEM, rounds: int) -> PaperDecision:
         """Apply the rule to d_t."""
         if rounds == 0:
-            return PaperDecision(False, 0, self.threshold, 0.0, 0.0, math.inf, estimate)
+            return PaperDecision(False, 0, self.threshold, None, 0.0, 0.0, math.inf, estimate)
         tail = self.constants.log_tail(rounds, statistic)
         stop = math.log(math.pi**2 / 6) + 2 * math.log(rounds) + min(tail, 0.0) < -self.threshold
         forecast = self.forecast(statistic / rounds)
-        return PaperDecision(stop, rounds, self.threshold, statistic, tail, forecast, estimate)
+        return PaperDecision(
+            stop, rounds, self.threshold, None, statistic, tail, forecast, estimate
+        )
 
     def forecast(self, rate: float) -> float:
         """Smallest t at which the rule fires if d_t = rate * t, to three digits."""

@@ -13,13 +13,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from causalfocus.kernels import direction_evidence, oracles, resolution, swaps
-from causalfocus.kernels.certificate import parents_of
-from causalfocus.moments import Moments, RowMoments
+from causalfocus.kernels import direction_evidence, resolution, swaps
+from causalfocus.moments import Moments
 from causalfocus.sem import LinearSEM
 from causalfocus.space import ModelClass
+from causalfocus.stopping.alarms import Alarm, alarms, loudest, refusal
 from causalfocus.stopping.certificate import JUDGE_FROM, LEVEL_CAP, STIFFNESS, Interval
 from causalfocus.stopping.decision import Decision
+from causalfocus.stopping.foresight import as_rows, foresight
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -83,12 +84,13 @@ class ResolutionRule:
         if judge_graph and self._has_hope(moments, estimate):
             verdict = self.judge(moments, estimate)
         stop = verdict is not None and verdict.rejects_all
+        alarm = loudest(self.alarms(moments, estimate), self.threshold) if stop else None
         return ResolutionDecision(
-            stop, int(moments.n), self.threshold, self, moments.copy(), estimate, verdict
+            stop, int(moments.n), self.threshold, alarm, self, moments.copy(), estimate, verdict
         )
 
     def _has_hope(self, moments: Moments, estimate: LinearSEM) -> bool:
-        rows = _as_rows(moments.evidence_rows(intercept=self.space.intercept))
+        rows = as_rows(moments.evidence_rows(intercept=self.space.intercept))
         least = min(JUDGE_FROM, self.threshold)
         return resolution.could_reach(rows, estimate.weights, self.scale, least)
 
@@ -101,7 +103,7 @@ class ResolutionRule:
             return ResolutionVerdict(False, None)
         data, weights = (self.times(moments), split), estimate.weights
         _, tables, families = resolution.row_tables(data, weights, self.scale, -math.inf, True)
-        if resolution.row_evidence(tables, weights)[0] < self.threshold:
+        if resolution.row_evidence(tables, weights) < self.threshold:
             return ResolutionVerdict(False, _least(tables, families, weights))
         costs = swaps.swap_costs(split, weights)
         order = swaps.contrary_order(costs, weights)[0]
@@ -113,7 +115,7 @@ class ResolutionRule:
         found, tables, families = resolution.row_tables(
             data, weights, self.scale, self.threshold, False
         )
-        if found and resolution.row_evidence(tables, weights)[0] >= self.threshold:
+        if found and resolution.row_evidence(tables, weights) >= self.threshold:
             return ResolutionVerdict(True, None)
         return ResolutionVerdict(False, _least(tables, families, weights))
 
@@ -126,7 +128,7 @@ class ResolutionRule:
             _, tables, _ = resolution.row_tables(
                 (data[0], split), estimate.weights, self.scale, -math.inf, False
             )
-            n_strong = resolution.row_evidence(tables, estimate.weights)[1]
+            n_strong = resolution.strong_edges(tables, estimate.weights, self.threshold)
         found = []
         for cause, effect, weight in estimate.edges:
             edge = estimate.names.index(effect), estimate.names.index(cause)
@@ -145,25 +147,12 @@ class ResolutionRule:
 
     def split(self, moments: Moments) -> resolution.Split | None:
         """Training and later samples, with the training's share and what it foresees."""
-        found = moments.split(intercept=self.space.intercept)
-        if found is None:
-            return None
-        p = len(moments.names)
-        candidates, starts = oracles.all_others(p)
-        _, weights, _, _ = oracles.joint_mle(
-            _as_rows(found.estimation),
-            candidates,
-            starts,
-            (self.space.min_effect, math.inf),
-            (0.0, math.inf),
-        )
-        foreseen = np.array([parents_of(weights, j) for j in range(p)])
-        log_share = -math.log((found.number + 1) * (found.number + 2))  # these sum to one
-        return _as_rows(found.training), _as_rows(found.later), log_share, foreseen
+        found = foresight(moments, self.space)
+        return None if found is None else found.split
 
-
-def _as_rows(rows: RowMoments) -> resolution.Rows:
-    return rows.grams, rows.lows, rows.counts
+    def alarms(self, moments: Moments, estimate: LinearSEM) -> tuple[Alarm, ...]:
+        """Evidence against the assumptions, the loudest first."""
+        return alarms(moments, estimate, self.space, is_exact=False)
 
 
 def _least(tables: Floats, families: Ints, weights: Floats) -> "Move | None":
@@ -212,7 +201,7 @@ class ResolutionDecision(Decision):
 
     @cached_property
     def _evidence(self) -> tuple[Floats, float, float]:
-        """Per reported edge, against unreported ones, and against contrary orders."""
+        """Per reported edge; of all rows; and against contrary orders."""
         p, weights = self.estimate.p, self.estimate.weights
         split = self.rule.split(self.moments) if p > 1 else None
         if split is None:
@@ -220,15 +209,22 @@ class ResolutionDecision(Decision):
             return np.where(weights != 0.0, value, math.inf), value, value
         data = self.rule.times(self.moments), split
         _, tables, _ = resolution.row_tables(data, weights, self.rule.scale, -math.inf, False)
-        found, n_strong = resolution.row_evidence(tables, weights)
+        found = resolution.row_evidence(tables, weights)
         costs = swaps.swap_costs(split, weights)
         order = swaps.contrary_order(costs, weights)[0]
         missing = swaps.missing_evidence(costs, weights, split[2])
+        n_strong = resolution.strong_edges(tables, weights, self.threshold)
         strong = tables[0] + math.log(resolution.W_EDGE / n_strong)
         weak = tables[1] + math.log(resolution.W_WEAK / (0.5 * p * (p - 1)))
-        edges = np.where(weights != 0.0, np.minimum(np.minimum(strong, weak), missing), math.inf)
-        others = max(found, float(np.where(weights != 0.0, math.inf, strong).min()))
-        return edges, others, order + swaps.log_swap_weight(p, split[2])
+        edges = np.minimum(np.minimum(strong, weak), missing)
+        # Below the threshold fewer edges may be strong, and the share is larger; found knows.
+        edges = np.where(weights != 0.0, np.maximum(edges, np.minimum(found, missing)), math.inf)
+        return edges, found, order + swaps.log_swap_weight(p, split[2])
+
+    @cached_property
+    def alarms(self) -> tuple[Alarm, ...]:
+        """Evidence against the assumptions, the loudest first; it counts at the stop."""
+        return self.rule.alarms(self.moments, self.estimate)
 
     @property
     def edge_evidence(self) -> Floats:
@@ -242,11 +238,12 @@ class ResolutionDecision(Decision):
 
     @cached_property
     def evidence(self) -> float:
-        found = min(float(self.edge_evidence.min()), self.graph_evidence)
-        return max(found, self.threshold) if self.stop else found
+        return min(float(self.edge_evidence.min()), self.graph_evidence)
 
     @property
     def reason(self) -> str:
+        if self.alarm is not None:
+            return refusal(self.alarm, self.threshold)
         if self.stop:
             return (
                 f"Every system that breaks the claim is rejected: the evidence has reached "
