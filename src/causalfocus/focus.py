@@ -30,6 +30,7 @@ from causalfocus.oracles import best_alternative
 from causalfocus.sem import LinearSEM
 from causalfocus.space import ModelClass
 from causalfocus.stopping import (
+    Alarm,
     Decision,
     EvidenceDecision,
     EvidenceRule,
@@ -313,6 +314,17 @@ class Focus:
             self._certificate = self._result(certified=True)
         else:
             self._refutation = self._result(certified=False, refuted=self.why_refuted())
+
+    def alarms(self, moments: Moments | None = None) -> tuple[Alarm, ...]:
+        """Evidence against the assumptions, the loudest first; none under the paper's own rule.
+
+        moments : of other data, for the same question there
+        """
+        if isinstance(self._rule, PaperRule):
+            return ()
+        if moments is None:
+            return self._rule.alarms(self._moments, self._estimate)
+        return self._rule.alarms(moments, self.claim.estimate(moments))
 
     def why_refuted(self) -> str | None:
         """What the data say against the assumptions and what to do, if the present decision is

@@ -15,6 +15,7 @@ from causalfocus.benchmark.memory import PeakMemory
 from causalfocus.benchmark.oracles import OracleTimes, growth_per_node
 from causalfocus.benchmark.problems import DENSITY, EPSILON, SAMPLES_PER_ACTION
 from causalfocus.benchmark.rounds import RoundTimes, RunMemory
+from causalfocus.benchmark.violations import Violated
 from causalfocus.version import __version__
 
 
@@ -30,6 +31,7 @@ class Figures:
     games: list[GameTimes] = field(default_factory=list)
     certificates: list[CertificateSummary] = field(default_factory=list)
     costs: list[CostSummary] = field(default_factory=list)
+    violations: list[Violated] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -42,6 +44,7 @@ class Figures:
             "games": [asdict(row) for row in self.games],
             "certificates": [asdict(row) for row in self.certificates],
             "costs": [asdict(row) for row in self.costs],
+            "violations": [asdict(row) for row in self.violations],
         }
 
     def to_markdown(self) -> str:
@@ -64,6 +67,8 @@ class Figures:
             parts.append(_prediction_table(self.certificates))
         if self.costs:
             parts.append(_cost_table(self.costs))
+        if self.violations:
+            parts.append(_violation_table(self.violations))
         return "\n\n".join(parts) + "\n"
 
 
@@ -244,6 +249,33 @@ FOCUS at delta = 0.05; setting a node costs 1 to 10, drawn log-uniform per node,
         f"{r.mean_ratio:.3f} | {r.standard_error:.3f} |"
         for r in rows
     )
+
+
+def _violation_table(rows: list[Violated]) -> str:
+    head = """### Broken assumptions
+
+FOCUS at delta = 0.05 and epsilon = 0.07 on drawn systems of four nodes that break one assumption
+in one equation; the rules assume no intercepts. Shares of the runs in percent: refuted, certified
+with a claim that holds, with one that does not, not stopped within 20,000 rounds. Without the
+check (`unchecked`: right, wrong) what is refuted would have been certified at that moment. Sizes:
+share beyond max_effect or the noise range, share of min_effect, the constant, the coefficient of
+the square, the factor, noise standard deviations over 1,500 rounds (evidence) or 2,500
+(resolution).
+
+| rule | violation | size | refuted | right | wrong | unstopped | unchecked | rounds |
+|---|---|---|---|---|---|---|---|---|
+"""
+    lines = []
+    for r in rows:
+        n = sum(r.with_check.values())
+        shares = [r.with_check[kind] for kind in ("refuted", "right", "wrong", "unstopped")]
+        shown = " | ".join(f"{100 * count / n:.0f}" for count in shares)
+        unchecked = [r.without_check[kind] for kind in ("right", "wrong")]
+        shown += " | " + ", ".join(f"{100 * count / n:.0f}" for count in unchecked)
+        lines.append(
+            f"| {r.stopping} | {r.violation} | {r.size:g} | {shown} | {r.median_rounds:,.0f} |"
+        )
+    return head + "\n".join(lines)
 
 
 def _game_table(rows: list[GameTimes]) -> str:

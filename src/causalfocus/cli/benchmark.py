@@ -28,6 +28,9 @@ def benchmark(
     costs: Annotated[
         int, typer.Option(min=0, help="Only what knowing the costs saves, on so many systems.")
     ] = 0,
+    violations: Annotated[
+        int, typer.Option(min=0, help="Only broken assumptions, so many runs of each.")
+    ] = 0,
     nodes: Annotated[int, typer.Option(help="Nodes of these systems.")] = 6,
     first_seed: Annotated[int, typer.Option(min=0, help="Seed of the first of them.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -40,6 +43,7 @@ def benchmark(
     from causalfocus.benchmark.memory import peak_memory
     from causalfocus.benchmark.oracles import oracle_times
     from causalfocus.benchmark.rounds import round_times, run_memory
+    from causalfocus.benchmark.violations import n_tasks, violated_runs
 
     progress = Console(stderr=True)
     figures = Figures()
@@ -50,7 +54,10 @@ def benchmark(
     if costs:
         priced = cost_runs(nodes, range(first_seed, first_seed + costs), workers)
         figures.costs = [cost_summary(nodes, _watched(progress, "costs", priced, costs))]
-    if systems or costs:
+    if violations:
+        broken = violated_runs(violations, workers)
+        figures.violations = _watched(progress, "violations", broken, n_tasks())
+    if systems or costs or violations:
         _deliver(figures, progress, out, as_json)
         return
     literal = find_referee(referee)

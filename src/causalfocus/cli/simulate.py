@@ -1,6 +1,7 @@
 """`causalfocus simulate`: run a learner on a drawn or given system to its certificate."""
 
 import json
+import math
 import time
 from enum import StrEnum
 from pathlib import Path
@@ -13,7 +14,9 @@ from rich.console import Console
 from causalfocus.cli.given import action_set, load_model
 from causalfocus.focus import Focus
 from causalfocus.information import complexity
+from causalfocus.report.checks import check_picture
 from causalfocus.report.live import LiveView
+from causalfocus.report.pictures import save
 from causalfocus.report.tables import edge_table, equation_table, interval_table
 from causalfocus.running import run
 from causalfocus.sem import LinearSEM
@@ -65,6 +68,9 @@ def simulate(
     model: Annotated[
         Path | None, typer.Option(help="A system as JSON instead of a drawn one.")
     ] = None,
+    checks: Annotated[
+        Path | None, typer.Option(help="Save a picture of residuals and alarms to this file.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Run a learner on a system until its answer is certified; exit code 3 if it is not."""
@@ -94,10 +100,12 @@ def simulate(
         with LiveView(console) as view:
             run(learner, system, max_rounds=max_rounds, on_round=view)
     facts = _facts(learner, truth, time.perf_counter() - start)
+    if checks is not None:
+        save(check_picture(learner), checks)
     if as_json:
         typer.echo(json.dumps(facts))
     else:
-        _show(console, learner, truth, facts)
+        _show(console, learner, truth, facts, checks)
     if not facts["stopped"]:
         raise typer.Exit(NOT_STOPPED)
 
@@ -114,9 +122,14 @@ def _facts(learner: Focus, truth: LinearSEM, seconds: float) -> dict[str, object
         "correct": shd == 0 and error < epsilon,
         "shd": shd,
         "max_weight_error": error,
-        "evidence": result.evidence,
+        "evidence": _finite(result.evidence),
         "threshold": result.threshold,
+        "refuted": result.refuted,
         "reason": learner.decision.reason,
+        "alarms": [
+            {"kind": alarm.kind, "node": alarm.node, "evidence": _finite(alarm.evidence)}
+            for alarm in learner.alarms()[:5]
+        ],
         "cost": result.cost,
         "seconds": round(seconds, 3),
         "counts": {str(action): n for action, n in result.counts.items()},
@@ -124,6 +137,11 @@ def _facts(learner: Focus, truth: LinearSEM, seconds: float) -> dict[str, object
         "truth": truth.to_dict(),
         "estimate": result.model.to_dict(),
     }
+
+
+def _finite(value: float) -> float | None:
+    """JSON has no infinity."""
+    return value if math.isfinite(value) else None
 
 
 def _complexity(learner: Focus, truth: LinearSEM) -> float | None:
@@ -139,7 +157,13 @@ def _complexity(learner: Focus, truth: LinearSEM) -> float | None:
     ).value
 
 
-def _show(console: Console, learner: Focus, truth: LinearSEM, facts: dict[str, object]) -> None:
+def _show(
+    console: Console,
+    learner: Focus,
+    truth: LinearSEM,
+    facts: dict[str, object],
+    checks: Path | None,
+) -> None:
     result = learner.result()
     console.print(edge_table(truth, result.model))
     console.print(equation_table(truth, result.model))
@@ -152,4 +176,13 @@ def _show(console: Console, learner: Focus, truth: LinearSEM, facts: dict[str, o
     )
     if len(set(learner.actions.costs)) > 1:
         console.print(f"Cost of these rounds: {result.cost:,.6g}.")
-    console.print(learner.decision.reason)
+    console.print(result.refuted or learner.decision.reason)
+    loudest = learner.alarms()[:1]
+    if loudest and not result.refuted:
+        console.print(
+            f"Loudest alarm: {loudest[0].words} ({loudest[0].evidence:.1f} nats; it would refute "
+            f"at {result.threshold:.2f}).",
+            style="dim",
+        )
+    if checks is not None:
+        console.print(f"Residuals and alarms: {checks}")

@@ -74,7 +74,7 @@ def comparison(truth: LinearSEM, estimate: LinearSEM) -> Figure:
     """The true graph beside the recovered one, nodes in the same places."""
     layout = layered(truth)
     wide, high = np.ptp(np.array(list(layout.nodes.values())), axis=0) + 1.0
-    figure = _new_figure(10, float(np.clip(5 * high / wide, 1.5, 6)) + 1.0)
+    figure = new_figure(10, float(np.clip(5 * high / wide, 1.5, 6)) + 1.0)
     left, right = figure.subplots(1, 2)
     draw_graph(left, truth, layout=layout, title="True system")
     wrong = estimate.shd(truth)
@@ -90,7 +90,7 @@ def comparison(truth: LinearSEM, estimate: LinearSEM) -> Figure:
 
 def journey(truth: LinearSEM, result: Result, trace: Sequence[tuple[int, float]]) -> Figure:
     """A finished run: the graph found beside the true one, the evidence, where the rounds went."""
-    figure = _new_figure(11, 8)
+    figure = new_figure(11, 8)
     (left, right), (evidence, allocation) = figure.subplots(2, 2)
     layout = layered(truth)
     draw_graph(left, truth, layout=layout, title="True system")
@@ -123,7 +123,7 @@ def outlook_picture(
     outlooks: Sequence[Outlook], share: dict[Action, float], costs: Sequence[float]
 ) -> Figure:
     """Rounds to a certificate over delta, one curve per accuracy, and how they would be spent."""
-    figure = _new_figure(11, 4.4)
+    figure = new_figure(11, 4.4)
     left, right = figure.subplots(1, 2)
     for i, epsilon in enumerate(dict.fromkeys(row.epsilon for row in outlooks)):
         rows = [row for row in outlooks if row.epsilon == epsilon and np.isfinite(row.rounds)]
@@ -226,7 +226,7 @@ def _smooth(points: list[Point]) -> NDArray[np.float64]:
     return np.vstack(pieces)
 
 
-def _new_figure(width: float, height: float) -> Figure:
+def new_figure(width: float, height: float) -> Figure:
     try:
         from matplotlib.figure import Figure
     except ImportError:
