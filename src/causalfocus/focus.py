@@ -7,7 +7,7 @@ direction, each step in a module of its own.
 import math
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -46,6 +46,9 @@ Ints = NDArray[np.int64]
 
 JUDGE_SHARE = 100
 """After all alternatives were judged in vain, one more round per so many passes until the next."""
+
+FIRST_CHECK, CHECK_GROWTH = 64, 1.1
+"""The assumptions are put to the test at 64 rounds, at a tenth more, and so on; and at the stop."""
 
 EXPLORATION = 0.5
 """Every action gets this share of sqrt(t) rounds; all of it with the paper's rule. With 2p + 1
@@ -141,6 +144,7 @@ class Focus:
         self._log: list[Told] = []
         self._continued: list[int] = []
         self._next_judgement = 0
+        self._next_check = FIRST_CHECK
         self._rival_gains: Floats | None = None
         self._estimate = self.claim.estimate(self._moments)
         self._decision = self._decide()
@@ -271,6 +275,7 @@ class Focus:
             self._estimate,
             self._decision,
             self._next_judgement,
+            self._next_check,
             self._rival_gains,
             self._certificate,
             self._refutation,
@@ -291,6 +296,7 @@ class Focus:
                 self._estimate,
                 self._decision,
                 self._next_judgement,
+                self._next_check,
                 self._rival_gains,
                 self._certificate,
                 self._refutation,
@@ -360,6 +366,11 @@ class Focus:
             self._next_judgement = self.rounds + max(1, self.rounds // JUDGE_SHARE)
         if due and self.design == "focus":
             self._aim_at(decision)
+        if not decision.stop and self.rounds >= self._next_check:
+            self._next_check = max(FIRST_CHECK, math.ceil(self.rounds * CHECK_GROWTH))
+            alarm = self._rule.refutation(self._moments, self._estimate)
+            if alarm is not None:
+                return replace(decision, stop=True, alarm=alarm)
         return decision
 
     def _aim_at(self, decision: EvidenceDecision | ResolutionDecision) -> None:

@@ -59,6 +59,9 @@ W_EDGE, W_NOISE, W_SWAP = 0.87, 0.04, 0.06
 SAFETY = 1e-4
 """Nats taken off every evidence: above the rounding of what is computed, see `row_evidence`."""
 
+NO_DISTANCE = 1e-12
+"""Intervals are not made narrower than this; where every value is rejected they are empty."""
+
 FIT = 1e-9
 """Share by which the residual of an exact fit may be above the least one."""
 
@@ -448,7 +451,7 @@ def interval_reach(
     of_use = (needed, needed)
     if edge_evidence(fit, spread, i, far, limits, setting[4], noise, of_use) < needed:
         return b[i], math.inf
-    while far - near > 1e-6 * far:
+    while far - near > 1e-6 * far and far > NO_DISTANCE:
         middle = 0.5 * (near + far)
         if edge_evidence(fit, spread, i, middle, limits, setting[4], noise, of_use) < needed:
             near = middle

@@ -51,7 +51,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from causalfocus.kernels.certificate import SAFETY, edge_count, parents_of
+from causalfocus.kernels.certificate import NO_DISTANCE, SAFETY, edge_count, parents_of
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.direction_evidence import (
     Fit,
@@ -353,7 +353,7 @@ def _reach(fit: Fit, mixing: Mixing, i: int, noise: Noise, own: float, needed: f
         near, far = far, 4.0 * far
         if far > 1e6:
             return math.inf
-    while far - near > 1e-6 * far:
+    while far - near > 1e-6 * far and far > NO_DISTANCE:
         middle = 0.5 * (near + far)
         if _against(fit, mixing, i, middle, noise, own, of_use) < needed:
             near = middle

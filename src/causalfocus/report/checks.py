@@ -177,5 +177,5 @@ def _alarms(axes: Axes, learner: Focus) -> None:
     axes.set_ylabel("evidence (nats)", fontsize=9)
     axes.set_title("Alarms; dotted: where they refute", fontsize=10, color=INK)
     axes.spines[["top", "right"]].set_visible(False)
-    if axes.lines:
+    if axes.get_legend_handles_labels()[0]:
         axes.legend(fontsize=7, frameon=False, ncols=3, loc="upper left")

@@ -24,7 +24,11 @@ reported one, and any node without a path from j may be the extra parent. The al
 the best row that any system inside the claim could have: for the resolution rule the least-squares
 row on all nodes that j has no reported path to, for the class the best row in the class on the
 reported parents. If it exceeds the threshold, all systems inside the claim are rejected by that
-row alone.
+row alone; and so are those outside it that have such a row and in which the numerator is acyclic
+too. For the resolution rule these are all whose union with the report is acyclic: a node with a
+reported path to j is no descendant of j there. For the class they are all with the reported graph.
+So nothing but contrary orders, or other graphs, need be rejected besides, and a refutation does not
+wait for the certainty of the weights.
 """
 
 import math
@@ -171,8 +175,14 @@ def alarms(
 
 
 def loudest(found: tuple[Alarm, ...], threshold: float) -> Alarm | None:
-    """The alarm that refutes; None if none does."""
-    return found[0] if found and found[0].evidence >= threshold else None
+    """The alarm that refutes; None if none does. An effect out of range also shows in the noise, so
+    the more telling of the two goes first.
+    """
+    refuting = [alarm for alarm in found if alarm.evidence >= threshold]
+    effects = [alarm for alarm in refuting if alarm.kind == "effect"]
+    if effects and refuting[0].kind == "noise":
+        return effects[0]
+    return refuting[0] if refuting else None
 
 
 def refusal(alarm: Alarm, threshold: float) -> str:

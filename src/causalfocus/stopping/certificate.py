@@ -109,6 +109,16 @@ class EvidenceRule:
             verdict,
         )
 
+    def refutation(self, moments: Moments, estimate: LinearSEM) -> Alarm | None:
+        """The alarm by which no model of the class fits, those with other graphs included."""
+        alarm = loudest(self.alarms(moments, estimate), self.threshold)
+        if alarm is None or estimate.p == 1:
+            return alarm
+        rows = moments.evidence_rows(intercept=self.space.intercept)
+        tables = self._family_tables(rows, estimate, (self.threshold, self.threshold))
+        level, _ = certificate.least_rejected_graph(*tables, estimate.weights, self.threshold)
+        return alarm if level >= self.threshold else None
+
     def alarms(self, moments: Moments, estimate: LinearSEM) -> tuple[Alarm, ...]:
         """Evidence against the assumptions, the loudest first."""
         rows = moments.evidence_rows(intercept=self.space.intercept)

@@ -150,6 +150,16 @@ class ResolutionRule:
         found = foresight(moments, self.space)
         return None if found is None else found.split
 
+    def refutation(self, moments: Moments, estimate: LinearSEM) -> Alarm | None:
+        """The alarm by which no system that is assumed fits, contrary orders included."""
+        alarm = loudest(self.alarms(moments, estimate), self.threshold)
+        split = self.split(moments) if alarm is not None else None
+        if split is None:
+            return None
+        order = swaps.contrary_order(swaps.swap_costs(split, estimate.weights), estimate.weights)[0]
+        level = order + swaps.log_swap_weight(estimate.p, split[2])
+        return alarm if level >= self.threshold else None
+
     def alarms(self, moments: Moments, estimate: LinearSEM) -> tuple[Alarm, ...]:
         """Evidence against the assumptions, the loudest first."""
         return alarms(moments, estimate, self.space, is_exact=False)
