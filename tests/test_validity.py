@@ -62,7 +62,7 @@ def any_system_for(seed: int) -> tuple[cf.LinearSEM, cf.ModelClass, str]:
 
 
 def outcome(task: tuple[str, int]) -> tuple[int, bool, bool, int]:
-    """Seed, whether it stopped, whether the answer was wrong, and after how many rounds."""
+    """Seed, whether it stopped, whether wrongly (false claim or false alarm), and its rounds."""
     stopping, seed = task
     truth, space, design = (system_for if stopping == "evidence" else any_system_for)(seed)
     actions = cf.ActionSet(dict.fromkeys(truth.names, (-2, 2)))
@@ -71,11 +71,12 @@ def outcome(task: tuple[str, int]) -> tuple[int, bool, bool, int]:
         actions, space, epsilon=epsilon, delta=DELTA, stopping=stopping, design=design
     )
     rng = np.random.default_rng([seed, 2])
-    while not learner.decision.stop and learner.rounds < MOST_ROUNDS:
+    while not learner.has_stopped and learner.rounds < MOST_ROUNDS:
         action = learner.ask()
         learner.tell(action, truth.sample(action, 1, rng)[0])
-    wrong = learner.has_stopped and not learner.claim.holds(learner.result().model, truth)
-    return seed, learner.decision.stop, wrong, learner.rounds
+    result = learner.result()
+    broken = result.certified and not learner.claim.holds(result.model, truth)
+    return seed, learner.has_stopped, broken or learner.is_refuted, learner.rounds
 
 
 def check(stopping: str, seeds: range, workers: int) -> str:
