@@ -59,6 +59,22 @@ def test_watched_rows_are_sums_over_samples() -> None:
             assert row[0] == pytest.approx(columns.T @ columns, rel=1e-12, abs=1e-9)
 
 
+@pytest.mark.parametrize("offset", [0.0, 300.0, 1e4, 2.0**27, 2.0**33])
+def test_an_offset_raises_no_alarm(offset: float) -> None:
+    """Variables far from zero: the squares lose their digits, which must not look like a curve."""
+    rng = np.random.default_rng(3)
+    n = 600
+    x = np.round(rng.standard_normal(n) * 2**16) / 2**16  # on a grid: the offset loses nothing
+    y = x + np.round(rng.standard_normal(n) * 2**16) / 2**16
+    moments = cf.Moments(["a", "b"])
+    moments.add_many([cf.OBSERVE] * n, np.column_stack([x, y]) + offset)
+    rule = ResolutionRule(cf.ModelClass(0.3), 0.15, 0.05)
+    found = rule.alarms(moments, cf.LinearSEM([[0, 0], [1.0, 0]], 1.0, names=["a", "b"]))
+    assert max(alarm.evidence for alarm in found) < 0
+    curve = max(alarm.evidence for alarm in found if alarm.kind == "curve")
+    assert (curve > -40.0) == (offset < 1e5)
+
+
 def test_watching_in_parts_is_watching_in_one() -> None:
     rng = np.random.default_rng(1)
     targets = rng.integers(-1, 2, size=30)

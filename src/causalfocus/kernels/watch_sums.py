@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from causalfocus.kernels import double_double as dd
 from causalfocus.kernels.compile import kernel
+from causalfocus.kernels.moment_sums import FAR
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -63,7 +64,8 @@ def later_by(sums: Floats, delay: float) -> Floats:
 @kernel
 def watched_row(sums: Floats, groups: Ints, anchor: Floats) -> tuple[Floats, Floats, float]:
     """Sums of some groups as a full matrix, high and low parts, and their number of samples; x is
-    shifted by the anchor, and the squares are those of the shifted x.
+    shifted by the anchor, and the squares are those of the shifted x. A column that has lost its
+    digits to the shift is zero, and gives no evidence: an alarm must not come from rounding.
     """
     q = sums.shape[2]
     p = len(anchor)
@@ -77,6 +79,9 @@ def watched_row(sums: Floats, groups: Ints, anchor: Floats) -> tuple[Floats, Flo
     for j in range(q):
         for k in range(j):
             total[0, k, j], total[1, k, j] = total[0, j, k], total[1, j, k]
+    raw = np.empty(q)
+    for j in range(q):
+        raw[j] = total[0, j, j]
     # Shifting rows, then columns: x - a 1, and x^2 - 2a x + a^2 1 from the x as it was.
     for side in range(2):
         for k in range(p):
@@ -105,4 +110,8 @@ def watched_row(sums: Floats, groups: Ints, anchor: Floats) -> tuple[Floats, Flo
                 total[0, plain[0], plain[1]], total[1, plain[0], plain[1]] = dd.add(
                     total[0, plain[0], plain[1]], total[1, plain[0], plain[1]], part, part_low
                 )
-    return total[0], total[1], total[0, p, p]
+    n = total[0, p, p]
+    for j in range(q):
+        if not raw[j] < FAR * total[0, j, j]:
+            total[:, j, :], total[:, :, j] = 0.0, 0.0
+    return total[0], total[1], n
