@@ -100,7 +100,7 @@ def test_restricted_candidates_restrict_the_graph() -> None:
     starts = np.cumsum([0] + [len(mine) for mine in lists])
     effects, limits = (0.1, 2.0), (0.0, math.inf)
     score, weights, variances, _ = oracles.joint_mle(
-        (grams, 0.0 * grams, counts), candidates, starts, effects, limits
+        (grams, 0.0 * grams, counts), candidates, starts, effects, limits, math.inf
     )
 
     def cost(j: int, parents: frozenset[int]) -> float:
@@ -135,7 +135,7 @@ def test_table_holds_the_minimum_over_subsets(seed: int, excluded: int) -> None:
     gram, row = rows.grams[m], (rows.grams[m], rows.lows[m], m)
     table = np.empty(2**m)
     effects = (0.4, 1.2)
-    residual_table(row, np.arange(m), effects, excluded, table)
+    residual_table(row, np.arange(m), effects, excluded, math.inf, table)
     single = np.empty(2**m)
     for mask in range(2**m):
         members = np.array([i for i in range(m) if mask >> i & 1], dtype=np.int64)

@@ -71,6 +71,7 @@ def _times(case: Problem) -> tuple[float, float, float, float, float, float]:
                 candidates[starts[j] : starts[j + 1]],
                 effects,
                 -1,
+                math.inf,
                 table[j],
             )
             for j in range(case.p)

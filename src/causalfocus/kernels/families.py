@@ -19,6 +19,10 @@ The walk works with 53 bits. A family for which they are not enough (a large var
 a residual that is a small part of the node's sum of squares) is fitted on its own, with care; so
 are all that contain it, since inflation only grows and the residual only falls with more members.
 
+Coefficients below min_effect can be had at a price: the least-squares fit then competes too, its
+residual multiplied by the price once for every coefficient that is not allowed. For a row without
+limits on its noise that is a fixed number of nats for each of them.
+
 A family must beat its subsets by more than TIE of their residual. This is the rule for ties, fewer
 parents first, and it is also the accuracy to which the minima are exact.
 """
@@ -30,7 +34,7 @@ from numpy.typing import NDArray
 
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.row_fit import fit_row, two_intervals
-from causalfocus.kernels.tableau import CAREFUL, PRECISE, Row, workspace
+from causalfocus.kernels.tableau import CAREFUL, PRECISE, Row, Workspace, workspace
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -46,6 +50,7 @@ def residual_table(
     candidates: Ints,
     effects: tuple[float, float],
     excluded: int,
+    price: float,
     table: Floats,
 ) -> int:
     """Fill ``table[mask]`` for all masks over the candidates; returns the number of searches.
@@ -57,6 +62,7 @@ def residual_table(
     effects : min_effect, max_effect
     excluded : a mask that must not be chosen itself (it does not prune its supersets either);
         -1 for none
+    price : factor on the residual for each coefficient that is not allowed; infinity for never
     table : (2**m,), written; infinity where nothing is left
     """
     gram, _, target = row
@@ -91,13 +97,15 @@ def residual_table(
 
         value, bound, regular = math.inf, 0.0, False
         if is_regular[parent] and stack[parent, at, at] * CAREFUL > own_size:
-            value, bound, regular = _unconstrained(stack, members, size, at, effects)
+            value, bound, regular = _unconstrained(stack, members, size, at, effects, price)
         if mask == excluded:
             value = math.inf
-        elif value == math.inf and bound < to_beat:
+        elif bound < min(value, to_beat):
             searches += 1
             chosen = _members(mask, size, candidates)
-            value = fit_row(row, chosen, allowed, to_beat, work, best)
+            if price < math.inf and not regular:
+                value = priced_fit(row, chosen, effects, price, work, best)
+            value = min(value, fit_row(row, chosen, allowed, min(value, to_beat), work, best))
         table[mask] = value if value < to_beat else least
 
         if k > 0:
@@ -134,12 +142,17 @@ def _first_tableau(row: Row, candidates: Ints, stack: Floats) -> None:
 
 @kernel
 def _unconstrained(
-    stack: Floats, members: Floats, size: int, at: int, effects: tuple[float, float]
+    stack: Floats,
+    members: Floats,
+    size: int,
+    at: int,
+    effects: tuple[float, float],
+    price: float,
 ) -> tuple[float, float, bool]:
     """Add the candidate at `at` to a regular parent.
 
-    Returns the residual of the fit if it is allowed, infinity if not; a lower bound of the
-    constrained residual; and whether 53 bits are enough for all this: if not, the first two are
+    Returns the residual of the fit at its price, infinity if it is not allowed; a lower bound of
+    the constrained residual; and whether 53 bits are enough for all this: if not, the first two are
     infinity and zero.
     """
     smallest, largest = effects
@@ -150,8 +163,9 @@ def _unconstrained(
     residual = stack[parent, 0, 0] - slope * stack[parent, at, 0]
     regular = residual > PRECISE * stack[0, 0, 0]
     away = max(smallest - abs(slope), abs(slope) - largest)
-    is_allowed = away <= 0.0
-    rise = 0.0 if is_allowed else away * away * pivot
+    factor, rise = 1.0, 0.0
+    if away > 0.0:
+        factor, rise = price, away * away * pivot
     for i in range(1, size):
         tilt = stack[parent, at, i]
         inverse = members[parent, 0, i - 1] + tilt * tilt * one_over
@@ -159,11 +173,34 @@ def _unconstrained(
         b = abs(stack[parent, 0, i] - tilt * slope)
         away = max(smallest - b, b - largest)
         if away > 0.0:
-            is_allowed = False
+            factor *= price
             rise = max(rise, away * away / inverse)
     if not regular:
         return math.inf, 0.0, False
-    return (residual if is_allowed else math.inf), residual + rise, True
+    return residual * factor, residual + rise, True
+
+
+@kernel
+def priced_fit(
+    row: Row,
+    members: Ints,
+    effects: tuple[float, float],
+    price: float,
+    work: Workspace,
+    best: Floats,
+) -> float:
+    """The least-squares coefficients of a family, written into `best`; its residual at its price,
+    infinity if that is infinite.
+    """
+    s = len(members)
+    anything = two_intervals(s, 0.0, math.inf)
+    residual = fit_row(row, members, anything, math.inf, work, best)
+    for i in range(s):
+        if not effects[0] <= abs(best[i]) <= effects[1]:
+            if price == math.inf:
+                return math.inf
+            residual *= price
+    return residual
 
 
 @kernel

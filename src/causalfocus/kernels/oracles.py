@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.families import best_family, residual_table
+from causalfocus.kernels.families import best_family, priced_fit, residual_table
 from causalfocus.kernels.orders import (
     best_order,
     best_other_order,
@@ -28,6 +28,10 @@ Ints = NDArray[np.int64]
 
 SIDE_TIE = 1e-12
 """Alternatives whose values differ by this share of weight and value, the rounding, are tied."""
+
+SLIGHT = 12.0
+"""Nats that an effect below min_effect must explain to be reported: about what it takes to certify
+that it is there, and far more than chance gives."""
 
 Moments = tuple[Floats, Floats, Floats]
 """Gram matrices (p, p, p) of all nodes, high and low parts, and their counts (p,)."""
@@ -58,23 +62,38 @@ def _fill_row(
     candidates: Ints,
     family: int,
     effects: tuple[float, float],
+    price: float,
     weights: Floats,
 ) -> float:
     """Write the best coefficients of a family into its row of the weights; returns the residual.
 
-    family : mask over the candidates.
+    family : mask over the candidates
+    price : see `residual_table`
     """
     gram, _, target = row
     members = np.array([i for i in range(len(candidates)) if (family >> i) & 1], dtype=np.int64)
     s = len(members)
     if s == 0:
         return gram[target, target]
-    best = np.empty(s)
+    best, work = np.empty(s), workspace(s)
     allowed = two_intervals(s, effects[0], effects[1])
-    residual = fit_row(row, candidates[members], allowed, math.inf, workspace(s), best)
+    residual = fit_row(row, candidates[members], allowed, math.inf, work, best)
+    if price < math.inf:
+        free = np.empty(s)
+        if priced_fit(row, candidates[members], effects, price, work, free) < residual:
+            best = free
+            residual = priced_fit(row, candidates[members], effects, 1.0, work, free)
     for i in range(s):
         weights[target, candidates[members[i]]] = best[i]
     return residual
+
+
+@kernel
+def price_of(slight: float, n: float, p: int) -> float:
+    """The factor on a residual that costs a row of n samples so many nats; infinity while samples
+    are too few for such a gain to mean anything.
+    """
+    return math.exp(2.0 * slight / n) if n > 4.0 * p else math.inf
 
 
 @kernel
@@ -84,6 +103,7 @@ def joint_mle(
     starts: Ints,
     effects: tuple[float, float],
     limits: tuple[float, float],
+    slight: float,
 ) -> tuple[float, Floats, Floats, int]:
     """Algorithm finite_joint_mle by subsets: score, weights, variances, number of searches.
 
@@ -93,6 +113,8 @@ def joint_mle(
     candidates, starts : candidate parents per node, see `all_others`
     effects : min_effect, max_effect
     limits : range of the noise variances
+    slight : nats for every coefficient that is not allowed, if the noise has no limits; infinity
+        for the estimate itself. See `price_of`
     """
     grams, lows, counts = moments
     p = len(counts)
@@ -102,7 +124,8 @@ def joint_mle(
     for j in range(p):
         own = table[offsets[j] : offsets[j + 1]]
         mine = candidates[starts[j] : starts[j + 1]]
-        searches += residual_table((grams[j], lows[j], j), mine, effects, -1, own)
+        price = price_of(slight, counts[j], p)
+        searches += residual_table((grams[j], lows[j], j), mine, effects, -1, price, own)
         for mask in range(len(own)):
             own[mask] = row_score(own[mask], counts[j], grams[j, j, j], limits)
     masks = local_masks(p, candidates, starts)
@@ -115,9 +138,21 @@ def joint_mle(
         mine = candidates[starts[j] : starts[j + 1]]
         within = local_mask(masks, j, predecessors[j])
         family = best_family(own, within, tolerance(own[within]))
-        residual = _fill_row((grams[j], lows[j], j), mine, family, effects, weights)
+        price = price_of(slight, counts[j], p)
+        residual = _fill_row((grams[j], lows[j], j), mine, family, effects, price, weights)
         variances[j] = noise_variance(residual, counts[j], grams[j, j, j], limits)
     return score, weights, variances, searches
+
+
+@kernel
+def reported(moments: Moments, min_effect: float) -> tuple[Floats, Floats]:
+    """Weights, whose zeros are the graph, and noise variances of the estimate behind a report of
+    the resolution rule.
+    """
+    candidates, starts = all_others(len(moments[2]))
+    effects, limits = (min_effect, math.inf), (0.0, math.inf)
+    _, weights, variances, _ = joint_mle(moments, candidates, starts, effects, limits, SLIGHT)
+    return weights, variances
 
 
 @kernel
@@ -133,7 +168,7 @@ def graph_mle(
     weights, variances = np.zeros((p, p)), np.empty(p)
     for j in range(p):
         row = (grams[j], lows[j], j)
-        residual = _fill_row(row, np.arange(p), parents[j], effects, weights)
+        residual = _fill_row(row, np.arange(p), parents[j], effects, math.inf, weights)
         variances[j] = noise_variance(residual, counts[j], grams[j, j, j], limits)
     return weights, variances
 
@@ -229,7 +264,7 @@ def different_graph_alternative(
             if weights[j, mine[i]] != 0.0:
                 excluded |= 1 << i
                 reference_sets[j] |= 1 << mine[i]
-        searches += residual_table((grams[j], lows[j], j), mine, effects, excluded, own)
+        searches += residual_table((grams[j], lows[j], j), mine, effects, excluded, math.inf, own)
         for mask in range(len(own)):
             if own[mask] < math.inf:
                 own[mask] = row_divergence(
@@ -250,6 +285,6 @@ def different_graph_alternative(
         within = local_mask(masks, j, predecessors[j])
         family = best_family(own, within, tolerance(own[within]))
         best_weights[j] = 0.0
-        residual = _fill_row((grams[j], lows[j], j), mine, family, effects, best_weights)
+        residual = _fill_row((grams[j], lows[j], j), mine, family, effects, math.inf, best_weights)
         best_variances[j] = noise_variance(residual, counts[j], grams[j, j, j], limits)
     return value, best_weights, best_variances, searches

@@ -108,16 +108,14 @@ def _closest_row(
         inverse, b, residual = _regression(grams[j], j, members)
         for i in range(len(members)):
             k = members[i]
-            d = radii[0] if reported[j, k] != 0.0 else max(radii[1] - abs(b[i]), 0.0)
-            if d == math.inf:
-                d = abs(b[i])
+            is_reported = reported[j, k] != 0.0
+            d = min(radii[0], abs(b[i])) if is_reported else max(radii[1] - abs(b[i]), 0.0)
             value = 0.0
             if counts[j] > 0.0:
                 value = 0.5 * counts[j] * math.log1p(d * d / (residual * inverse[i, i]))
             if value < best:
                 best, effect, cause = value, j, k
-                towards_zero = reported[j, k] != 0.0
-                move = -d if (b[i] > 0.0) == towards_zero else d
+                move = -d if (b[i] > 0.0) == is_reported else d
     return best, effect, cause, move
 
 

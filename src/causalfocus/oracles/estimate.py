@@ -1,5 +1,7 @@
 """The joint maximum-likelihood estimate of graph, weights and noise (Eq. joint_mle)."""
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -44,6 +46,7 @@ def joint_mle(moments: Moments, space: ModelClass) -> LinearSEM:
             starts,
             (space.min_effect, space.effect_limit),
             space.variance_limits,
+            math.inf,
         )
     return LinearSEM._trusted(
         weights, variances, fitted_intercepts(weights, rows, space.intercept), moments.names

@@ -44,14 +44,7 @@ def foresight(moments: Moments, space: ModelClass) -> Foresight | None:
     if found is None:
         return None
     p = len(moments.names)
-    candidates, starts = oracles.all_others(p)
-    _, weights, _, _ = oracles.joint_mle(
-        as_rows(found.estimation),
-        candidates,
-        starts,
-        (space.min_effect, math.inf),
-        (0.0, math.inf),
-    )
+    weights, _ = oracles.reported(as_rows(found.estimation), space.min_effect)
     parents = np.array([parents_of(weights, j) for j in range(p)])
     log_share = -math.log((found.number + 1) * (found.number + 2))  # the shares sum to one
     return Foresight(as_rows(found.training), as_rows(found.later), log_share, parents)
