@@ -58,7 +58,7 @@ def test_intervals_hold_the_truth_and_are_within_epsilon(stopped: cf.Focus) -> N
 
 def test_intervals_agree_with_the_evidence(stopped: cf.Focus) -> None:
     """An accuracy a little above the half-width is certified for that edge, one below is not."""
-    rule = stopped._rule
+    rule = stopped._judge.rule
     rows = stopped._moments.evidence_rows(intercept=False)
     model = stopped.estimate
     for interval in rule.intervals(stopped._moments, model):

@@ -11,6 +11,7 @@ from causalfocus.kernels import oracles, orders
 from causalfocus.kernels.families import best_family, residual_table
 from causalfocus.kernels.row_fit import fit_row, two_intervals
 from causalfocus.kernels.tableau import workspace
+from causalfocus.oracles import report
 from literal import enumerate_dags
 
 
@@ -150,3 +151,73 @@ def test_table_holds_the_minimum_over_subsets(seed: int, excluded: int) -> None:
             chosen = best_family(table, mask, 0.0)
             assert chosen != excluded and chosen & ~mask == 0
             assert single[chosen] == pytest.approx(table[mask], rel=1e-9, abs=1e-9 * gram[m, m])
+
+
+@pytest.mark.parametrize("price", [1.0, 1.05, 1.5])
+@pytest.mark.parametrize("seed", range(4))
+def test_table_with_a_price_for_small_coefficients(seed: int, price: float) -> None:
+    """Against numpy's least squares for every family: each coefficient that is not allowed is paid
+    for, or all are moved to where they are allowed.
+    """
+    rng = np.random.default_rng(seed)
+    m, n = 4, 60
+    x = rng.standard_normal((n, m + 1)) @ rng.standard_normal((m + 1, m + 1))
+    gram = x.T @ x
+    row = (gram, np.zeros_like(gram), m)
+    effects = (0.4, 1.2)
+    table = np.empty(2**m)
+    residual_table(row, np.arange(m), effects, -1, price, table)
+    single = np.empty(2**m)
+    for mask in range(2**m):
+        members = np.array([i for i in range(m) if mask >> i & 1], dtype=np.int64)
+        s = len(members)
+        free = np.linalg.lstsq(x[:, members], x[:, m], rcond=None)[0]
+        n_paid = int(((np.abs(free) < effects[0]) | (np.abs(free) > effects[1])).sum())
+        paid = float(((x[:, m] - x[:, members] @ free) ** 2).sum()) * price**n_paid
+        allowed = two_intervals(s, *effects)
+        bounded = fit_row(row, members, allowed, math.inf, workspace(s), np.empty(s))
+        single[mask] = min(paid, bounded)
+    for mask in range(2**m):
+        expected = min(single[s] for s in range(2**m) if s & ~mask == 0)
+        assert table[mask] == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_slight_effect_is_reported_once_it_is_plain() -> None:
+    """An effect of a fifth of min_effect: not at a gain of 8 nats, but at 16 (expected moments, so
+    the gain of the edge is n/2 log(1 + b^2 var / v), here about n b^2 / 2).
+    """
+    truth = cf.LinearSEM([[0, 0, 0], [0.9, 0, 0], [0.04, 0, 0]], [1.0, 1.0, 1.0])
+    for gain, is_there in ((8.0, False), (16.0, True)):
+        n = 2 * gain / math.log1p(0.04**2)
+        moments = cf.Moments.expected(truth, {cf.OBSERVE: n})
+        found = report(moments, cf.ModelClass(0.2, intercept=False))
+        assert bool(found.weights[2, 0] != 0.0) is is_there
+        assert found.weights[1, 0] == pytest.approx(0.9)
+
+
+def test_slight_effects_do_not_turn_directions_around() -> None:
+    """A noisy cause with an effect below min_effect on a node with little noise: if no such effect
+    may be, the reverse one fits best.
+    """
+    truth = cf.LinearSEM([[0, 0.3], [0, 0]], [0.07, 14.0])
+    space = cf.ModelClass(0.7, intercept=False)
+    actions = [cf.OBSERVE] + [cf.do(name, v) for name in truth.names for v in (-2.0, 2.0)]
+    moments = cf.Moments.expected(truth, dict.fromkeys(actions, 200))
+    assert cf.joint_mle(moments, space).edges[0][:2] == ("X1", "X2")
+    assert report(moments, space).weights == pytest.approx(truth.weights, abs=1e-9)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 5, 30])
+def test_reports_of_degenerate_data_are_graphs(n: int) -> None:
+    """Constant, repeated and vanishing columns, with hardly any samples."""
+    rng = np.random.default_rng(n)
+    x = rng.standard_normal((n, 4))
+    x[:, 1] = 3.0
+    x[:, 2] = 1e-9 * x[:, 0]
+    for intercept in (False, True):
+        moments = cf.Moments(["a", "b", "c", "d"])
+        moments.add_many([cf.OBSERVE] * n, x)
+        found = report(moments, cf.ModelClass(0.2, intercept=intercept))
+        assert np.isfinite(found.weights).all()
+        assert (found.noise_variances > 0).all()
+        assert len(found.order) == 4

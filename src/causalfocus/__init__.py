@@ -18,15 +18,17 @@ if TYPE_CHECKING:
         NumericalError,
         UnidentifiableWarning,
     )
-    from causalfocus.focus import Focus, Result
+    from causalfocus.focus import Focus
     from causalfocus.information import Complexity, complexity
-    from causalfocus.moments import Moments, RowMoments
+    from causalfocus.moments import Moments
     from causalfocus.oracles import Alternative, best_alternative, joint_mle
+    from causalfocus.result import Result
     from causalfocus.running import Round, run
     from causalfocus.sem import ActionMoments, LinearSEM
     from causalfocus.space import PAPER_CLASS, ModelClass
     from causalfocus.stopping import evidence, paper_log_tail
     from causalfocus.systems import random_sem
+    from causalfocus.views import RowMoments
 
 _HOME = {
     "OBSERVE": "actions",
@@ -40,11 +42,11 @@ _HOME = {
     "NumericalError": "errors",
     "UnidentifiableWarning": "errors",
     "Focus": "focus",
-    "Result": "focus",
+    "Result": "result",
     "Complexity": "information",
     "complexity": "information",
     "Moments": "moments",
-    "RowMoments": "moments",
+    "RowMoments": "views",
     "Alternative": "oracles",
     "best_alternative": "oracles",
     "joint_mle": "oracles",

@@ -4,10 +4,8 @@ tell -> moments -> estimate -> decision -> alternative -> gains -> AdaHedge -> t
 direction, each step in a module of its own.
 """
 
-import math
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -16,39 +14,31 @@ from numpy.typing import NDArray
 from causalfocus.actions import Action, ActionSet, actions_as_arrays
 from causalfocus.advice import advice
 from causalfocus.allocation import AdaHedge, forced_action, tracked_action
-from causalfocus.claims import ExactClaim, ResolutionClaim, Stopping, claim_of
+from causalfocus.claims import ExactClaim, Stopping, claim_of
 from causalfocus.errors import (
     AlreadyStoppedError,
     InvalidInputError,
     UnidentifiableWarning,
 )
 from causalfocus.information import complexity
-from causalfocus.kernels import population
+from causalfocus.judging import Judge, Rule
 from causalfocus.learner import Sample, Told
 from causalfocus.moments import Moments
-from causalfocus.oracles import best_alternative
+from causalfocus.result import Result
 from causalfocus.sem import LinearSEM
 from causalfocus.space import ModelClass
 from causalfocus.stopping import (
     Alarm,
     Decision,
-    EvidenceDecision,
     EvidenceRule,
     Interval,
     PaperRule,
-    ResolutionDecision,
     ResolutionRule,
 )
 from causalfocus.stopping.paper import PaperConstants
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-JUDGE_SHARE = 100
-"""After all alternatives were judged in vain, one more round per so many passes until the next."""
-
-FIRST_CHECK, CHECK_GROWTH = 64, 1.1
-"""The assumptions are put to the test at 64 rounds, at a tenth more, and so on; and at the stop."""
 
 EXPLORATION = 0.5
 """Every action gets this share of sqrt(t) rounds; all of it with the paper's rule. With 2p + 1
@@ -58,37 +48,6 @@ TIE = 1e-9
 """Gains that differ by less, relatively, are equal; the less taken action comes first."""
 
 Design = Literal["focus", "uniform"]
-
-
-@dataclass(frozen=True)
-class Result:
-    """What a learner has to say: the certified answer if it has stopped, else the present one.
-
-    Attributes
-    ----------
-    model : graph, weights (``[effect, cause]``), noise variances and intercepts
-    intervals : per edge, the weights that the evidence does not reject at delta, given the graph
-    certified : whether the answer carries the guarantee
-    refuted : what the data say against the assumptions, in words, if they do: then no answer is
-        certified
-    rounds : samples when the answer was fixed
-    evidence, threshold : in nats
-    delta, epsilon : what was asked for
-    counts : how often each action was taken up to then
-    cost : of these rounds; their number if no costs were given
-    """
-
-    model: LinearSEM
-    intervals: tuple[Interval, ...]
-    certified: bool
-    refuted: str | None
-    rounds: int
-    evidence: float
-    threshold: float
-    delta: float
-    epsilon: float | None
-    counts: dict[Action, int]
-    cost: float
 
 
 class Focus:
@@ -133,7 +92,6 @@ class Focus:
         self.delta = float(delta)
         self.stopping = stopping
         self.design = self._checked_design(design)
-        self._rule = self._rule_of(stopping)
         self._moments = Moments(actions.names)
         self._targets, self._values = actions_as_arrays(actions, actions.names)
         self._index = {action: i for i, action in enumerate(actions)}
@@ -143,16 +101,20 @@ class Focus:
         self._hedge = AdaHedge(len(actions))
         self._log: list[Told] = []
         self._continued: list[int] = []
-        self._next_judgement = 0
-        self._next_check = FIRST_CHECK
-        self._rival_gains: Floats | None = None
-        self._estimate = self.claim.estimate(self._moments)
-        self._decision = self._decide()
-        self._certificate: Result | None = None
-        self._refutation: Result | None = None
+        self._judge = Judge(
+            self.claim,
+            self._rule_of(stopping),
+            actions,
+            self._targets,
+            self._values,
+            self._costs,
+            has_aim=design == "focus",
+        )
+        self._now = self._judge.judged(self._moments, self._counts, None)
+        self._stop: Result | None = None
         self._conclude()
 
-    def _rule_of(self, stopping: Stopping) -> ResolutionRule | EvidenceRule | PaperRule:
+    def _rule_of(self, stopping: Stopping) -> Rule:
         if stopping == "resolution":
             return ResolutionRule(self.space, self.epsilon, self.delta)
         if stopping == "evidence":
@@ -199,21 +161,21 @@ class Focus:
     @property
     def estimate(self) -> LinearSEM:
         """The joint maximum-likelihood estimate from all samples so far."""
-        return self._estimate
+        return self._now.estimate
 
     @property
     def decision(self) -> Decision:
         """The rule's decision on all samples so far; the first stop is kept in `result`."""
-        return self._decision
+        return self._now.decision
 
     @property
     def has_stopped(self) -> bool:
         """Whether there is a certificate, or the assumptions are refuted."""
-        return self._certificate is not None or self._refutation is not None
+        return self._stop is not None
 
     @property
     def is_refuted(self) -> bool:
-        return self._refutation is not None
+        return self._stop is not None and not self._stop.certified
 
     @property
     def continued_at(self) -> tuple[int, ...]:
@@ -228,14 +190,15 @@ class Focus:
         """The next n actions, as tracking would take them if nothing were learned in between."""
         if n < 1:
             raise InvalidInputError(f"A batch has at least one action, got n = {n}.")
-        if self.has_stopped and not (self._continued and self._continued[-1] >= self._stopped_at):
-            if self._refutation is not None:
+        stop = self._stop
+        if stop is not None and not (self._continued and self._continued[-1] >= stop.rounds):
+            if not stop.certified:
                 raise AlreadyStoppedError(
-                    f"{self._refutation.refuted} More samples can be asked for after "
+                    f"{stop.refuted} More samples can be asked for after "
                     f"continue_after_stop(), but this learner will certify nothing."
                 )
             raise AlreadyStoppedError(
-                f"The answer was certified after {self._stopped_at} rounds; see result(). More "
+                f"The answer was certified after {stop.rounds} rounds; see result(). More "
                 f"samples do no harm to it: call continue_after_stop() to go on asking."
             )
         counts, taken = self._counts.copy(), []
@@ -246,7 +209,7 @@ class Focus:
         return taken
 
     def _next(self, counts: Floats, t: int) -> int:
-        """Tracking of the game's allocation; while a rival graph lags, the action against it.
+        """Tracking of the game's allocation; while an alternative lags, the action against it.
 
         All in units of the cheapest action's cost, which are rounds if costs are equal.
         """
@@ -254,13 +217,14 @@ class Focus:
             return int(counts.argmin())
         spent = counts * self._costs
         total = t + float((spent - counts).sum())
-        if self._rival_gains is None:
+        aim = self._now.aim
+        if aim is None:
             return tracked_action(spent, self._cumulative, total, self._exploration)
         forced = forced_action(spent, total, self._exploration)
         if forced is not None:
             return forced
-        most = float(self._rival_gains.max())
-        best = np.flatnonzero(self._rival_gains >= most - TIE * abs(most))
+        most = float(aim.max())
+        best = np.flatnonzero(aim >= most - TIE * abs(most))
         return int(best[spent[best].argmin()])
 
     def continue_after_stop(self) -> None:
@@ -270,16 +234,7 @@ class Focus:
     def tell(self, action: Action, sample: Sample) -> None:
         """Take in one sample, asked for or not: a mapping from name to value, or p numbers."""
         rounds, counts = self.rounds, self._counts.copy()
-        sums = self._moments._snapshot()
-        before = (
-            self._estimate,
-            self._decision,
-            self._next_judgement,
-            self._next_check,
-            self._rival_gains,
-            self._certificate,
-            self._refutation,
-        )
+        before = self._moments._snapshot(), self._now, self._stop
         row = self._moments._take(action, sample)
         row.setflags(write=False)
         at = self._index.get(action)
@@ -291,21 +246,12 @@ class Focus:
         except BaseException:  # a sample is taken in whole or not at all
             del self._log[rounds:]
             self._counts[:] = counts
-            self._moments._restore(sums)
-            (
-                self._estimate,
-                self._decision,
-                self._next_judgement,
-                self._next_check,
-                self._rival_gains,
-                self._certificate,
-                self._refutation,
-            ) = before
+            self._moments._restore(before[0])
+            _, self._now, self._stop = before
             raise
 
     def _learn(self, cost: float) -> None:
-        self._estimate = self.claim.estimate(self._moments)
-        self._decision = self._decide()
+        self._now = self._judge.judged(self._moments, self._counts, self._now)
         gains = self._gains() if self.design == "focus" else None
         self._conclude()
         if gains is not None:
@@ -314,117 +260,61 @@ class Focus:
 
     def _conclude(self) -> None:
         """Keep the first stop. What was refuted once is never certified."""
-        if not self._decision.stop or self.has_stopped:
-            return
-        if self._decision.alarm is None:
-            self._certificate = self._result(certified=True)
-        else:
-            self._refutation = self._result(certified=False, refuted=self.why_refuted())
+        if self._now.decision.stop and not self.has_stopped:
+            self._stop = self._result(has_stopped=True)
 
     def alarms(self, moments: Moments | None = None) -> tuple[Alarm, ...]:
         """Evidence against the assumptions, the loudest first; none under the paper's own rule.
 
         moments : of other data, for the same question there
         """
-        if isinstance(self._rule, PaperRule):
+        rule = self._judge.rule
+        if isinstance(rule, PaperRule):
             return ()
         if moments is None:
-            return self._rule.alarms(self._moments, self._estimate)
-        return self._rule.alarms(moments, self.claim.estimate(moments))
+            return rule.alarms(self._moments, self.estimate)
+        return rule.alarms(moments, self.claim.estimate(moments))
 
     def why_refuted(self) -> str | None:
         """What the data say against the assumptions and what to do, if the present decision is
         that they are refuted.
         """
-        alarm = self._decision.alarm
+        alarm = self.decision.alarm
         if alarm is None:
             return None
         step = advice(alarm, self._moments, self.space, self.epsilon, self.delta, self.stopping)
-        return f"{self._decision.reason} {step}"
+        return f"{self.decision.reason} {step}"
 
     def _gains(self) -> Floats:
         """Divergences of the best response per unit of cost; none where a sample fits perfectly, or
         for a single node.
         """
         weights = self._hedge.weights / self._costs
-        gains = self.claim.gains(self._estimate, (self._targets, self._values, weights))
+        gains = self.claim.gains(self.estimate, (self._targets, self._values, weights))
         return gains / self._costs if np.isfinite(gains).all() else np.zeros(len(gains))
 
     @property
     def _exploration(self) -> float:
-        return 1.0 if isinstance(self._rule, PaperRule) else EXPLORATION
-
-    def _decide(self) -> Decision:
-        if isinstance(self._rule, PaperRule):
-            found = best_alternative(
-                self._estimate, self.counts, self.space, epsilon=self.epsilon or math.nan
-            )
-            return self._rule.decide(found.value, self._estimate, self.rounds)
-        due = self.rounds >= self._next_judgement
-        decision = self._rule.decide(self._moments, self._estimate, judge_graph=due)
-        if decision.verdict is not None:
-            self._next_judgement = self.rounds + max(1, self.rounds // JUDGE_SHARE)
-        if due and self.design == "focus":
-            self._aim_at(decision)
-        if not decision.stop and self.rounds >= self._next_check:
-            self._next_check = max(FIRST_CHECK, math.ceil(self.rounds * CHECK_GROWTH))
-            alarm = self._rule.refutation(self._moments, self._estimate)
-            if alarm is not None:
-                return replace(decision, stop=True, alarm=alarm)
-        return decision
-
-    def _aim_at(self, decision: EvidenceDecision | ResolutionDecision) -> None:
-        """Until the next judgement, go for what keeps the evidence from rising.
-
-        The game plays against expectations, in which a graph with a superfluous edge is far away;
-        the data at hand may happen to favour one, and then all waits for it. The evidence is valid
-        for any choice of actions, so this moves the number of rounds alone.
-        """
-        self._rival_gains = None
-        rival = self._rival(decision)
-        if rival is not None:
-            model = self._estimate
-            gains = population.divergences(
-                (model.weights, model.noise_variances, model.intercepts, model.order),
-                (rival.weights, rival.noise_variances, rival.intercepts),
-                self._targets,
-                self._values,
-            )
-            self._rival_gains = gains / self._costs
-
-    def _rival(self, decision: EvidenceDecision | ResolutionDecision) -> LinearSEM | None:
-        if decision.verdict is None or decision.verdict.rival is None:
-            return None
-        claim, moments, model = self.claim, self._moments, self._estimate
-        if isinstance(claim, ResolutionClaim) and isinstance(decision, ResolutionDecision):
-            return claim.rival(moments, model, decision.verdict.rival)
-        if isinstance(claim, ExactClaim) and isinstance(decision, EvidenceDecision):
-            return claim.rival(moments, model, decision.verdict.rival)
-        return None
-
-    @property
-    def _stopped_at(self) -> int:
-        stopped = self._certificate or self._refutation
-        return -1 if stopped is None else stopped.rounds
+        return 1.0 if isinstance(self._judge.rule, PaperRule) else EXPLORATION
 
     def result(self) -> Result:
         """The certified answer once there is one, or the refutation; until then the present
         estimate.
         """
-        return self._certificate or self._refutation or self._result(certified=False)
+        return self._stop or self._result(has_stopped=False)
 
-    def _result(self, *, certified: bool, refuted: str | None = None) -> Result:
+    def _result(self, *, has_stopped: bool) -> Result:
         intervals: tuple[Interval, ...] = ()
-        if not isinstance(self._rule, PaperRule):
-            intervals = self._rule.intervals(self._moments, self._estimate)
+        if not isinstance(self._judge.rule, PaperRule):
+            intervals = self._judge.rule.intervals(self._moments, self.estimate)
         return Result(
-            self._estimate,
+            self.estimate,
             intervals,
-            certified,
-            refuted,
+            has_stopped and not self.decision.refuted,
+            self.why_refuted() if has_stopped else None,
             self.rounds,
-            self._decision.evidence,
-            self._decision.threshold,
+            self.decision.evidence,
+            self.decision.threshold,
             self.delta,
             self.epsilon,
             self.counts,
@@ -438,10 +328,10 @@ class Focus:
         """
         if len(self.names) == 1:
             return None
-        if isinstance(self.claim, ExactClaim) and not self.space.contains(self._estimate):
+        if isinstance(self.claim, ExactClaim) and not self.space.contains(self.estimate):
             return None
         found = complexity(
-            self._estimate,
+            self.estimate,
             self.actions,
             self.space,
             epsilon=self.epsilon,

@@ -6,19 +6,20 @@ in which j was not set, the number n_j and the matrix G_j of sums of products
 whether these came from samples or from a model.
 """
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from causalfocus.actions import Action, actions_as_arrays, target_index
+from causalfocus.anchors import Anchors
 from causalfocus.errors import InvalidInputError
 from causalfocus.kernels import moment_sums
+from causalfocus.marks import is_training, mark_at, next_mark, training_mark
 from causalfocus.names import checked_names, position
 from causalfocus.sem import LinearSEM
+from causalfocus.views import RowMoments, Split, TimedRows
 from causalfocus.watch import Watch, WatchedRows
 
 Floats = NDArray[np.float64]
@@ -30,66 +31,6 @@ LARGEST_VALUE: Final = 1e100
 ASSIGNMENT_SLACK: Final = 1e-9
 """Relative difference up to which a reported value of the node that was set counts as the assigned
 one (it then is the assigned one exactly): room for text and unit conversions, not for a bad rig."""
-
-
-FIRST_MARK: Final = 8
-MARKS_APART: Final = 2
-"""The sums are kept as they stood after 8, 16, 32, ... samples."""
-
-TRAINING_SHARE: Final = 0.25
-"""The training is the latest of every other mark that holds no more than this share of them."""
-
-
-@dataclass(frozen=True)
-class RowMoments:
-    """What the row fits read, one entry per node j over the samples in which j was not set.
-
-    Arrays are shared and must not be written to.
-
-    Attributes
-    ----------
-    grams : (p, p, p), G_j, centred if there is an intercept
-    lows : (p, p, p), what is left of G_j after rounding it to doubles
-    counts : (p,), n_j
-    means : (p, p), means of all nodes over the samples of j; zeros without intercept
-    """
-
-    grams: Floats
-    lows: Floats
-    counts: Floats
-    means: Floats
-
-
-@dataclass(frozen=True)
-class Split:
-    """The samples in two parts, by time: the training, and those that came later.
-
-    Attributes
-    ----------
-    number : of the training, from 0
-    training, later : views for evidence; with intercepts shifted, the constant as last regressor
-    estimation : the view of the training that an estimate reads
-    """
-
-    number: int
-    training: RowMoments
-    later: RowMoments
-    estimation: RowMoments
-
-
-@dataclass(frozen=True)
-class TimedRows:
-    """The view of the evidence at every mark, and at present.
-
-    Attributes
-    ----------
-    grams, lows : (m, p, q, q), the last is the present
-    counts : (m, p)
-    """
-
-    grams: Floats
-    lows: Floats
-    counts: Floats
 
 
 class Moments:
@@ -116,7 +57,7 @@ class Moments:
         self.names: Final = checked_names(names)
         p = len(self.names)
         self._sums = np.zeros((2, p + 1, p + 1, p + 1))
-        self._anchors = _Anchors()
+        self._anchors = Anchors()
         self._marks: dict[int, Floats] = {}
         self._watch = Watch(p)
         self._views: dict[bool, RowMoments] = {}
@@ -140,8 +81,8 @@ class Moments:
                 "values that are set or the weights are beyond any measurement. Rescale them."
             )
         mark, total = 0, moments.n
-        while _mark_at(mark) < total:
-            moments._marks[mark] = moments._sums * (_mark_at(mark) / total)
+        while mark_at(mark) < total:
+            moments._marks[mark] = moments._sums * (mark_at(mark) / total)
             mark += 1
         return moments
 
@@ -170,15 +111,15 @@ class Moments:
         self._views.clear()
         start, n = 0, round(self.n)
         while start < len(targets):
-            mark = _next_mark(n)
-            end = min(start + _mark_at(mark) - n, len(targets))
+            mark = next_mark(n)
+            end = min(start + mark_at(mark) - n, len(targets))
             moment_sums.add_samples(self._sums, targets[start:end], samples[start:end])
             self._watch.add(targets[start:end], samples[start:end])
             n += end - start
             start = end
-            if n == _mark_at(mark) and self._anchors.complete_after <= n:
+            if n == mark_at(mark) and self._anchors.complete_after <= n:
                 self._marks[mark] = self._sums.copy()
-                if _is_training(mark):
+                if is_training(mark):
                     self._watch.keep(mark)
 
     def add_many(self, actions: Sequence[Action], samples: ArrayLike) -> None:
@@ -275,11 +216,10 @@ class Moments:
         """Training and later samples; None while there are too few.
 
         The training is the latest of the marks after 8, 32, 128, ... samples that holds no more
-        than a quarter of all. Numerators that
-        use it count the later samples only, so no sample has to count for nothing as an origin:
-        the shift by it is for the digits.
+        than a quarter of all. Numerators that use it count the later samples only, so no sample has
+        to count for nothing as an origin: the shift by it is for the digits.
         """
-        mark = self._training_mark()
+        mark = training_mark(self._marks, self.n)
         if mark is None:
             return None
         before = self._marks[mark]
@@ -296,16 +236,11 @@ class Moments:
         )
         return Split(mark // 2, training, later, estimation)
 
-    def _training_mark(self) -> int | None:
-        most = TRAINING_SHARE * self.n
-        fitting = [m for m in self._marks if _is_training(m) and _mark_at(m) <= most]
-        return max(fitting, default=None)
-
     def watched(self, *, intercept: bool) -> WatchedRows | None:
         """Training and later samples with squares, time and actions; None while there are too few,
         and of expected moments, which have no times.
         """
-        mark = self._training_mark()
+        mark = training_mark(self._marks, self.n)
         if mark is None or mark not in self._watch.marks:
             return None
         p = len(self.names)
@@ -362,64 +297,6 @@ class Moments:
 
 
 _Snapshot = tuple[Floats, list[tuple[int, int, Floats]], dict[int, Floats], Watch]
-
-
-def _is_training(mark: int) -> bool:
-    """Every other mark may serve as training."""
-    return mark % 2 == 0
-
-
-def _mark_at(mark: int) -> int:
-    return int(FIRST_MARK * MARKS_APART**mark)
-
-
-def _next_mark(n: int) -> int:
-    """The first mark after n samples."""
-    mark = 0
-    while _mark_at(mark) <= n:
-        mark += 1
-    return mark
-
-
-class _Anchors:
-    """The first sample in which each node was not set: one sample, or two, serve all nodes.
-
-    Kept as number of the sample, target and values.
-    """
-
-    def __init__(self) -> None:
-        self.samples: list[tuple[int, int, Floats]] = []
-
-    def see(self, number: int, target: int, row: Floats) -> bool:
-        """Keep the sample if it is the first of some node; True once no more are needed."""
-        if not self.samples or (len(self.samples) == 1 and self.samples[0][1] not in (-1, target)):
-            self.samples.append((number, target, row.copy()))
-        return self.complete_after < math.inf
-
-    @property
-    def complete_after(self) -> float:
-        """Samples after which every node had one; infinity if some has none yet."""
-        if self.samples and (len(self.samples) == 2 or self.samples[0][1] == -1):
-            return self.samples[-1][0]
-        return math.inf
-
-    def per_node(self, p: int) -> Floats:
-        """(p, p): row j is the anchor of node j, zeros if it has none."""
-        anchors = np.zeros((p, p))
-        for j in range(p):
-            for _, target, row in self.samples:
-                if target != j:
-                    anchors[j] = row
-                    break
-        return anchors
-
-    def skipped(self, p: int) -> tuple[Floats, NDArray[np.bool_]]:
-        """The second anchor, and the rows in which it would count though it anchors another."""
-        if len(self.samples) < 2:
-            return np.zeros(p), np.zeros(p, dtype=np.bool_)
-        (_, first, _), (_, target, row) = self.samples
-        skips = np.array([j not in (first, target) for j in range(p)])
-        return row, skips
 
 
 def weights_as_arrays(

@@ -73,7 +73,7 @@ def _times(p: int, stopping: Stopping) -> RoundTimes:
 
 
 def _judgement(learner: Focus) -> Callable[[], object]:
-    moments, answer, rule = learner._moments, learner.estimate, learner._rule
+    moments, answer, rule = learner._moments, learner.estimate, learner._judge.rule
     if isinstance(rule, ResolutionRule):
         return lambda: rule.judge(moments, answer)
     rows = moments.evidence_rows(intercept=False)

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from typing import Final, Literal
 
@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 from causalfocus.actions import Action, ActionSet
 from causalfocus.claims import Stopping
 from causalfocus.focus import Focus
+from causalfocus.moments import Moments
 from causalfocus.sem import LinearSEM
 from causalfocus.space import PAPER_CLASS, ModelClass
+from causalfocus.stopping import Alarm, EvidenceRule, ResolutionRule
 from causalfocus.systems import random_sem
 
 Floats = NDArray[np.float64]
@@ -160,11 +162,27 @@ def _counted(
     )
 
 
-def _outcome(task: tuple[Stopping, Violation, float, int]) -> tuple[Outcome, Outcome, int]:
-    """What became of one run; what would have become of it without the check; its rounds.
+class _TrustingEvidence(EvidenceRule):
+    """The class rule without the check of its assumptions."""
 
-    Without the check, what was refuted would have been certified at that moment.
-    """
+    def alarms(self, moments: Moments, estimate: LinearSEM) -> tuple[Alarm, ...]:  # noqa: ARG002
+        return ()
+
+
+class _TrustingResolution(ResolutionRule):
+    """The resolution rule without the check of its assumptions."""
+
+    def alarms(self, moments: Moments, estimate: LinearSEM) -> tuple[Alarm, ...]:  # noqa: ARG002
+        return ()
+
+
+def _outcome(task: tuple[Stopping, Violation, float, int]) -> tuple[Outcome, Outcome, int]:
+    """What became of one run, what becomes of it without the check, and its rounds."""
+    checked, rounds = _run(task, is_checked=True)
+    return checked, _run(task, is_checked=False)[0] if checked == "refuted" else checked, rounds
+
+
+def _run(task: tuple[Stopping, Violation, float, int], *, is_checked: bool) -> tuple[Outcome, int]:
     stopping, violation, size, seed = task
     system = BrokenSystem(violation, size, seed, RUN[stopping])
     actions = ActionSet(dict.fromkeys(system.model.names, (-REACH, REACH)))
@@ -172,11 +190,15 @@ def _outcome(task: tuple[Stopping, Violation, float, int]) -> tuple[Outcome, Out
     if stopping == "resolution":
         space = ModelClass(PAPER_CLASS.min_effect, intercept=False)
     learner = Focus(actions, space, epsilon=EPSILON, delta=DELTA, stopping=stopping)
+    if not is_checked:
+        kind = _TrustingResolution if stopping == "resolution" else _TrustingEvidence
+        learner._judge = replace(learner._judge, rule=kind(space, EPSILON, DELTA))
     while not learner.has_stopped and learner.rounds < MOST_ROUNDS:
         action = learner.ask()
         learner.tell(action, system(action))
     if not learner.has_stopped:
-        return "unstopped", "unstopped", learner.rounds
-    result = learner.result()
-    answer: Outcome = "right" if learner.claim.holds(result.model, system.model) else "wrong"
-    return "refuted" if result.refuted else answer, answer, learner.rounds
+        return "unstopped", learner.rounds
+    if learner.is_refuted:
+        return "refuted", learner.rounds
+    holds = learner.claim.holds(learner.result().model, system.model)
+    return "right" if holds else "wrong", learner.rounds

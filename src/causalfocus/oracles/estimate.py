@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalfocus.kernels import oracles
-from causalfocus.moments import Moments, RowMoments
+from causalfocus.moments import Moments
 from causalfocus.oracles.limits import numerical_errors, require_feasible_size
 from causalfocus.sem import LinearSEM
 from causalfocus.space import ModelClass
+from causalfocus.views import RowMoments
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from causalfocus.actions import Action
 from causalfocus.errors import MissingExtraError
-from causalfocus.focus import Result
 from causalfocus.planning import Outlook
 from causalfocus.report.layout import Layout, Point, layered
+from causalfocus.result import Result
 from causalfocus.sem import LinearSEM
 
 if TYPE_CHECKING:

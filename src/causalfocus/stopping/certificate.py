@@ -1,4 +1,4 @@
-"""The evidence certificate, the default stopping rule.
+"""The evidence certificate, for systems of a class.
 
 Stop when a mixture of likelihood-ratio martingales has reached 1/delta against every alternative to
 the estimate. If the answer is wrong the truth is such an alternative, and against the truth the
@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from causalfocus.graph import changes_in_words
 from causalfocus.kernels import certificate
-from causalfocus.moments import Moments, RowMoments
+from causalfocus.moments import Moments
 from causalfocus.sem import LinearSEM
-from causalfocus.space import ModelClass
 from causalfocus.stopping.alarms import Alarm, alarms, loudest, refusal
-from causalfocus.stopping.decision import Decision
+from causalfocus.stopping.decision import LEVEL_FLOOR, Decision, MixtureRule
+from causalfocus.views import RowMoments
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -32,9 +32,6 @@ STIFFNESS = 3000.0
 
 JUDGE_FROM = 2.0
 """Evidence of the weights from which on the other graphs are judged, in nats."""
-
-LEVEL_FLOOR, LEVEL_CAP = -64.0, 60.0
-"""The evidence of the graph is sought in this range, or up to twice the threshold if higher."""
 
 
 @dataclass(frozen=True)
@@ -49,23 +46,8 @@ class Interval:
 
 
 @dataclass(frozen=True)
-class EvidenceRule:
-    """The rule for one class, accuracy and confidence.
-
-    epsilon None asks for the graph alone.
-    """
-
-    space: ModelClass
-    epsilon: float | None
-    delta: float
-
-    @property
-    def threshold(self) -> float:
-        return math.log(1.0 / self.delta)
-
-    @property
-    def cap(self) -> float:
-        return max(LEVEL_CAP, 2.0 * self.threshold)
+class EvidenceRule(MixtureRule):
+    """The rule for one class, accuracy and confidence."""
 
     @cached_property
     def _prior(self) -> tuple[float, float, float]:

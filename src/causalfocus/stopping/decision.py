@@ -1,9 +1,39 @@
 """What a stopping rule says after a round."""
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
+from causalfocus.space import ModelClass
 from causalfocus.stopping.alarms import Alarm
+
+LEVEL_FLOOR, LEVEL_CAP = -64.0, 60.0
+"""The evidence is sought in this range, or up to twice the threshold if higher."""
+
+
+@dataclass(frozen=True)
+class MixtureRule:
+    """What the rules that mix martingales have in common.
+
+    Attributes
+    ----------
+    space : what is assumed, or what matters
+    epsilon : accuracy of the weights; None asks for the graph alone
+    delta : how often an answer may be wrong
+    """
+
+    space: ModelClass
+    epsilon: float | None
+    delta: float
+
+    @property
+    def threshold(self) -> float:
+        """What the evidence must reach, in nats."""
+        return math.log(1.0 / self.delta)
+
+    @property
+    def cap(self) -> float:
+        return max(LEVEL_CAP, 2.0 * self.threshold)
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 from causalfocus.kernels import oracles, resolution
 from causalfocus.kernels.certificate import parents_of
-from causalfocus.moments import Moments, RowMoments
+from causalfocus.moments import Moments
 from causalfocus.space import ModelClass
+from causalfocus.views import RowMoments
 
 Ints = NDArray[np.int64]
 

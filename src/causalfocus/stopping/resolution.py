@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 from causalfocus.kernels import direction_evidence, resolution, swaps
 from causalfocus.moments import Moments
 from causalfocus.sem import LinearSEM
-from causalfocus.space import ModelClass
 from causalfocus.stopping.alarms import Alarm, alarms, loudest, refusal
-from causalfocus.stopping.certificate import JUDGE_FROM, LEVEL_CAP, STIFFNESS, Interval
-from causalfocus.stopping.decision import Decision
+from causalfocus.stopping.certificate import JUDGE_FROM, STIFFNESS, Interval
+from causalfocus.stopping.decision import Decision, MixtureRule
 from causalfocus.stopping.foresight import as_rows, foresight
 
 Floats = NDArray[np.float64]
@@ -37,24 +36,11 @@ FINE = 0.2
 
 
 @dataclass(frozen=True)
-class ResolutionRule:
+class ResolutionRule(MixtureRule):
     """The rule for one accuracy, resolution and confidence.
 
-    Of the class only min_effect, the resolution, and intercept are used. epsilon None asks for the
-    graph alone.
+    Of the class only min_effect, the resolution, and intercept are used.
     """
-
-    space: ModelClass
-    epsilon: float | None
-    delta: float
-
-    @property
-    def threshold(self) -> float:
-        return math.log(1.0 / self.delta)
-
-    @property
-    def cap(self) -> float:
-        return max(LEVEL_CAP, 2.0 * self.threshold)
 
     @cached_property
     def scale(self) -> resolution.Scale:

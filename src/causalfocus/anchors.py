@@ -1,0 +1,49 @@
+"""Origins: with intercepts, evidence is computed from samples shifted by one of the first."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+class Anchors:
+    """The first sample in which each node was not set: one sample, or two, serve all nodes.
+
+    Kept as number of the sample, target and values.
+    """
+
+    def __init__(self) -> None:
+        self.samples: list[tuple[int, int, Floats]] = []
+
+    def see(self, number: int, target: int, row: Floats) -> bool:
+        """Keep the sample if it is the first of some node; True once no more are needed."""
+        if not self.samples or (len(self.samples) == 1 and self.samples[0][1] not in (-1, target)):
+            self.samples.append((number, target, row.copy()))
+        return self.complete_after < math.inf
+
+    @property
+    def complete_after(self) -> float:
+        """Samples after which every node had one; infinity if some has none yet."""
+        if self.samples and (len(self.samples) == 2 or self.samples[0][1] == -1):
+            return self.samples[-1][0]
+        return math.inf
+
+    def per_node(self, p: int) -> Floats:
+        """(p, p): row j is the anchor of node j, zeros if it has none."""
+        anchors = np.zeros((p, p))
+        for j in range(p):
+            for _, target, row in self.samples:
+                if target != j:
+                    anchors[j] = row
+                    break
+        return anchors
+
+    def skipped(self, p: int) -> tuple[Floats, NDArray[np.bool_]]:
+        """The second anchor, and the rows in which it would count though it anchors another."""
+        if len(self.samples) < 2:
+            return np.zeros(p), np.zeros(p, dtype=np.bool_)
+        (_, first, _), (_, target, row) = self.samples
+        skips = np.array([j not in (first, target) for j in range(p)])
+        return row, skips

@@ -1,0 +1,34 @@
+"""Times at which the sums are kept as they stand: numerators may use what was known by then."""
+
+from collections.abc import Iterable
+from typing import Final
+
+FIRST_MARK: Final = 8
+MARKS_APART: Final = 2
+"""The sums are kept as they stood after 8, 16, 32, ... samples."""
+
+TRAINING_SHARE: Final = 0.25
+"""The training is the latest of every other mark that holds no more than this share of them."""
+
+
+def is_training(mark: int) -> bool:
+    """Every other mark may serve as training."""
+    return mark % 2 == 0
+
+
+def mark_at(mark: int) -> int:
+    return int(FIRST_MARK * MARKS_APART**mark)
+
+
+def next_mark(n: int) -> int:
+    """The first mark after n samples."""
+    mark = 0
+    while mark_at(mark) <= n:
+        mark += 1
+    return mark
+
+
+def training_mark(marks: Iterable[int], n: float) -> int | None:
+    """The mark that serves as training for n samples; None if there is none yet."""
+    most = TRAINING_SHARE * n
+    return max((m for m in marks if is_training(m) and mark_at(m) <= most), default=None)
