@@ -8,7 +8,7 @@ import pytest
 from scipy import integrate, stats
 
 import causalfocus as cf
-from causalfocus.kernels import certificate, row_evidence
+from causalfocus.kernels import certificate, other_graphs, row_evidence
 from causalfocus.kernels.edge_evidence import edge_evidence
 from causalfocus.stopping.certificate import EvidenceRule
 from literal import Bounds, Rows, enumerate_dags, local_fitter
@@ -217,7 +217,7 @@ def data_for(p: int, n: int, seed: int, *, intercept: bool = False):
 
 def judged(rule: EvidenceRule, moments: cf.Moments, estimate: cf.LinearSEM, levels):
     rows = moments.evidence_rows(intercept=rule.space.intercept)
-    return certificate.family_tables(
+    return other_graphs.family_tables(
         (rows.grams, rows.lows, rows.counts),
         estimate.weights,
         (rule.space.min_effect, rule.space.effect_limit),
@@ -275,7 +275,7 @@ def test_branch_b_equals_brute_force_over_all_dags(seed: int, n: int, epsilon) -
     costs, evidence = judged(rule, moments, estimate, levels)
     own = tuple(frozenset(int(k) for k in np.flatnonzero(row)) for row in estimate.weights)
     brute = BruteForce(costs, evidence, own)
-    found = certificate.different_graph_evidence(costs, evidence, estimate.weights, levels)
+    found = other_graphs.different_graph_evidence(costs, evidence, estimate.weights, levels)
     assert found <= max(brute.true_least(), -64.0)
     if found == -math.inf:
         assert not brute.rejects(-64.0)
@@ -284,7 +284,7 @@ def test_branch_b_equals_brute_force_over_all_dags(seed: int, n: int, epsilon) -
     assert found == 60.0 or not brute.rejects(found + 2e-3)
     for h in (found - 1.0, found - 0.01, found + 0.01):
         tables = judged(rule, moments, estimate, (h, h))
-        value, _ = certificate.least_rejected_graph(*tables, estimate.weights, h)
+        value, _ = other_graphs.least_rejected_graph(*tables, estimate.weights, h)
         assert (value >= h) == (h < found)
 
 
@@ -294,7 +294,7 @@ def test_the_rival_is_the_graph_that_blocks() -> None:
     estimate = cf.joint_mle(moments, space)
     rule = EvidenceRule(space, None, 0.05)
     costs, evidence = judged(rule, moments, estimate, (-64.0, 60.0))
-    value, parents = certificate.least_rejected_graph(costs, evidence, estimate.weights, 3.0)
+    value, parents = other_graphs.least_rejected_graph(costs, evidence, estimate.weights, 3.0)
     assert value < 3.0
     rival = tuple(frozenset(k for k in range(4) if int(s) >> k & 1) for s in parents)
     assert rival in set(enumerate_dags(4))

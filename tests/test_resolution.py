@@ -339,7 +339,7 @@ def single_evidence(rule, moments, weights, j, parents, k) -> tuple[float, float
         n,
         *direction_evidence.along(times, j, regressors, inverses, b, at),
     )
-    noise = resolution._noise(split, j, regressors)
+    noise = resolution.noise_of(split, j, regressors)
     is_reported = weights[j, k] != 0
 
     def against(values: np.ndarray, wide: float, share: float) -> float:

@@ -41,6 +41,9 @@ PIECES = np.array([0.0, 0.005, 0.01, 0.02, 0.03, 0.045, 0.065, 0.09, 0.12, 0.16,
 COARSE_PIECES = np.array([0.0, 0.02, 0.06, 0.16, 0.45])
 """Logarithmic distances from R/n at which the range of v is cut."""
 
+Fit = tuple[Floats, Floats, float, float]
+"""G, G^-1, R and n of a row."""
+
 Noise = tuple[float, float, float]
 """The marginal likelihood: log m plus the logarithm of its weight over that of the mixture around
 the row, and R and n of the samples that it counts."""
@@ -107,7 +110,7 @@ def variance_evidence(v: float, residual: float, n: float, a0: float) -> float:
 
 @kernel
 def _piece(
-    fit: tuple[Floats, Floats, float, float],
+    fit: Fit,
     spread: Floats,
     k: int,
     d: float,
@@ -156,9 +159,7 @@ def _piece(
 
 
 @kernel
-def evidence_at_the_fit(
-    fit: tuple[Floats, Floats, float, float], spread: Floats, k: int, d: float, a0: float
-) -> float:
+def evidence_at_the_fit(fit: Fit, spread: Floats, k: int, d: float, a0: float) -> float:
     """The evidence with the noise at its fitted value: more than that against all v, mostly."""
     _, _, residual, n = fit
     s = fit[0].shape[0]
@@ -170,7 +171,7 @@ def evidence_at_the_fit(
 
 @kernel
 def edge_evidence(
-    fit: tuple[Floats, Floats, float, float],
+    fit: Fit,
     spread: Floats,
     k: int,
     d: float,
@@ -211,7 +212,7 @@ def edge_evidence(
 
 @kernel
 def _least_piece(
-    fit: tuple[Floats, Floats, float, float],
+    fit: Fit,
     spread: Floats,
     k: int,
     d: float,

@@ -51,7 +51,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from causalfocus.kernels.certificate import NO_DISTANCE, SAFETY, edge_count, parents_of
+from causalfocus.kernels.certificate import SAFETY, edge_count, parents_of
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.direction_evidence import (
     Fit,
@@ -77,6 +77,10 @@ Rows = tuple[Floats, Floats, Floats]
 Split = tuple[Rows, Rows, float, Ints]
 """The training and the later samples, the logarithm of the training's share, and the parents of
 every node in the training's own estimate."""
+
+SeenRow = tuple[tuple[Floats, Floats, float, float], Floats, Noise, Floats, Mixing, Mixing]
+"""G, G^-1, R and n; coefficients; NOISE; G^-1 at earlier marks; mixing of a coefficient of size
+`top` or more, and of a smaller one."""
 
 Scale = tuple[float, float, float, float, float, float, float, float]
 """epsilon (infinity for the graph alone), min_effect, cut, top; the standard deviations by which a
@@ -152,7 +156,7 @@ def could_reach(rows: Rows, weights: Floats, scale: Scale, level: float) -> bool
 
 
 @kernel
-def _noise(split: Split, j: int, regressors: Ints) -> Noise:
+def noise_of(split: Split, j: int, regressors: Ints) -> Noise:
     """The training's view of a row, with its weight; R and n of the later samples."""
     training, later, log_share, _ = split
     p = len(later[2])
@@ -167,7 +171,31 @@ def _noise(split: Split, j: int, regressors: Ints) -> Noise:
 
 
 @kernel
-def _against(
+def seen_row(data: tuple[Times, Split], j: int, regressors: Ints, scale: Scale) -> SeenRow:
+    """A row as EDGE and NOISE see it; its residual is not positive where it gives no evidence."""
+    times, split = data
+    row, n = (times[0][-1, j], times[1][-1, j], j), times[2][-1, j]
+    p = times[2].shape[1]
+    block, inverse, residual, b = least_squares(row, regressors, n)
+    noise = (-math.inf, 1.0, 1.0)
+    if residual > 0.0:
+        noise = noise_of(split, j, regressors)
+    large = (even_spread(regressors, p, scale[6] * scale[4]), scale[4], scale[7])
+    small = (even_spread(regressors, p, scale[6] * scale[5]), scale[5], scale[7])
+    past = past_inverses(times, j, regressors)
+    return (block, inverse, residual, n), b, noise, past, large, small
+
+
+@kernel
+def fit_along(seen: SeenRow, times: Times, j: int, regressors: Ints, i: int) -> Fit:
+    """The row with the direction of coefficient i."""
+    block, inverse, residual, n = seen[0]
+    ell, q_u, eta = along(times, j, regressors, seen[3], seen[1], i)
+    return block, inverse, residual, n, ell, q_u, eta
+
+
+@kernel
+def against(
     fit: Fit,
     mixing: Mixing,
     i: int,
@@ -198,23 +226,16 @@ def _row_against(
 
     levels : what an evidence before its share must reach at least, and what is surely enough
     """
-    times, split = data
-    rows = (times[0][-1], times[1][-1], times[2][-1])
-    grams, lows, counts = rows
-    p, q = len(counts), grams.shape[1]
+    times = data[0]
+    p, q = times[2].shape[1], times[0].shape[2]
     regressors = regressors_of(parents, p, q)
-    block, inverse, residual, b = least_squares((grams[j], lows[j], j), regressors, counts[j])
-    noise = (-math.inf, 1.0, 1.0)
-    if residual > 0.0:
-        noise = _noise(split, j, regressors)
-    inverses = past_inverses(times, j, regressors)
+    seen = seen_row(data, j, regressors, scale)
+    (_, _, residual, _), b, noise, _, large, small = seen
     own = math.log(W_EDGE / edge_count(weights))
     own_weak = math.log(W_WEAK / (0.5 * p * (p - 1)))
     more = own - own_weak
     weak_levels = (levels[0] + more, levels[1] + more)
     cut, top = scale[2], scale[3]
-    large = (even_spread(regressors, p, scale[6] * scale[4]), scale[4], scale[7])
-    small = (even_spread(regressors, p, scale[6] * scale[5]), scale[5], scale[7])
     for i in range(len(regressors)):
         k = regressors[i]
         if k == p:
@@ -225,18 +246,17 @@ def _row_against(
             centre = abs(weights[j, k])
             at = b[i] if weights[j, k] > 0.0 else (-b[i] if is_reported else abs(b[i]))
             radius = scale[0] if is_reported else scale[1]
-            ell, q_u, eta = along(times, j, regressors, inverses, b, i)
-            fit = (block, inverse, residual, counts[j], ell, q_u, eta)
+            fit = fit_along(seen, times, j, regressors, i)
             d = distance(at, centre, radius, top, math.inf)
-            beyond = _against(fit, large, i, d, noise, own, levels)
+            beyond = against(fit, large, i, d, noise, own, levels)
             d = distance(at, centre, radius, cut, top)
-            strong = min(beyond, _against(fit, small, i, d, noise, own, levels))
+            strong = min(beyond, against(fit, small, i, d, noise, own, levels))
             if is_reported:
                 d = distance(at, centre, radius, 0.0, cut)
-                other = _against(fit, small, i, d, noise, own_weak, weak_levels)
+                other = against(fit, small, i, d, noise, own_weak, weak_levels)
             elif strong > levels[0]:
                 d = distance(at, 0.0, cut, cut, top)
-                other = min(beyond, _against(fit, small, i, d, noise, own, levels))
+                other = min(beyond, against(fit, small, i, d, noise, own, levels))
         if strong < tables[0, j, k]:
             tables[0, j, k] = strong
             families[j, k] = parents
@@ -342,81 +362,3 @@ def row_evidence(tables: Floats, weights: Floats) -> float:
         if u > 0:
             below = min(below, ordered[u - 1] + math.log(W_EDGE / (n_reported + u)))
     return min(best, weak + math.log(W_WEAK / max(0.5 * p * (p - 1), 1.0))) - SAFETY
-
-
-@kernel
-def _reach(fit: Fit, mixing: Mixing, i: int, noise: Noise, own: float, needed: float) -> float:
-    """Distance from the fit from which on coefficient i is rejected; infinity if nowhere to 1e6."""
-    near, far = 0.0, 1.0
-    of_use = (needed, needed)
-    while _against(fit, mixing, i, far, noise, own, of_use) < needed:
-        near, far = far, 4.0 * far
-        if far > 1e6:
-            return math.inf
-    while far - near > 1e-6 * far and far > NO_DISTANCE:
-        middle = 0.5 * (near + far)
-        if _against(fit, mixing, i, middle, noise, own, of_use) < needed:
-            near = middle
-        else:
-            far = middle
-    return far
-
-
-@kernel
-def _with(
-    low: float, high: float, at: float, reach: float, least: float, most: float
-) -> tuple[float, float]:
-    """An interval widened to hold all values of size in [least, most) within reach of `at`."""
-    for side in (-1.0, 1.0):
-        first, last = max(side * at - reach, least), min(side * at + reach, most)
-        if first <= last:
-            low, high = min(low, side * first, side * last), max(high, side * first, side * last)
-    return low, high
-
-
-@kernel
-def interval(
-    data: tuple[Times, Split],
-    weights: Floats,
-    edge: tuple[int, int],
-    scale: Scale,
-    level: float,
-    n_strong: int,
-) -> tuple[float, float]:
-    """The values of one reported weight, (effect, cause), that are not rejected at a level, if the
-    reported edges are there and all others agree with their order: over all sets of parents.
-    """
-    times, split = data
-    j, k = edge
-    p, q = times[2].shape[1], times[0].shape[2]
-    own_parents = parents_of(weights, j)
-    extra = nondescendants(weights)[j] & ~own_parents
-    own = math.log(W_EDGE / n_strong)
-    own_weak = math.log(W_WEAK / (0.5 * p * (p - 1)))
-    low, high = math.inf, -math.inf
-    rest = extra
-    while True:
-        regressors = regressors_of(rest | own_parents, p, q)
-        row = (times[0][-1, j], times[1][-1, j], j)
-        n = times[2][-1, j]
-        block, inverse, residual, b = least_squares(row, regressors, n)
-        if not residual > 0.0:
-            return -math.inf, math.inf
-        i = 0
-        while regressors[i] != k:
-            i += 1
-        noise = _noise(split, j, regressors)
-        ell, q_u, eta = along(times, j, regressors, past_inverses(times, j, regressors), b, i)
-        fit = (block, inverse, residual, n, ell, q_u, eta)
-        large = (even_spread(regressors, p, scale[6] * scale[4]), scale[4], scale[7])
-        small = (even_spread(regressors, p, scale[6] * scale[5]), scale[5], scale[7])
-        needed, needed_weak = level + SAFETY - own, level + SAFETY - own_weak
-        reach = _reach(fit, large, i, noise, own, needed)
-        low, high = _with(low, high, b[i], reach, scale[3], math.inf)
-        reach = _reach(fit, small, i, noise, own, needed)
-        low, high = _with(low, high, b[i], reach, scale[2], scale[3])
-        reach = _reach(fit, small, i, noise, own_weak, needed_weak)
-        low, high = _with(low, high, b[i], reach, 0.0, scale[2])
-        if rest == 0:
-            return low, high
-        rest = (rest - 1) & extra

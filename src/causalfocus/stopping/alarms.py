@@ -39,7 +39,7 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from causalfocus.kernels import certificate, resolution, swaps
+from causalfocus.kernels import certificate, other_graphs, resolution, swaps
 from causalfocus.kernels.row_evidence import least_squares, regressors_of
 from causalfocus.kernels.training import log_foretold, log_predictive
 from causalfocus.moments import Moments
@@ -127,7 +127,7 @@ class _Claimed:
         if self.is_exact:
             effects = self.space.min_effect, self.space.effect_limit
             regressors = _regressors(certificate.parents_of(weights, j), p, self.space.intercept)
-            return -certificate.class_row_cost(
+            return -other_graphs.class_row_cost(
                 row, regressors, n, p, effects, self.space.variance_limits
             )
         parents = resolution.nondescendants(weights)[j]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalfocus.graph import changes_in_words
-from causalfocus.kernels import certificate
+from causalfocus.kernels import other_graphs, same_graph
 from causalfocus.moments import Moments
 from causalfocus.sem import LinearSEM
 from causalfocus.stopping.alarms import Alarm, alarms, loudest, refusal
@@ -98,7 +98,7 @@ class EvidenceRule(MixtureRule):
             return alarm
         rows = moments.evidence_rows(intercept=self.space.intercept)
         tables = self._family_tables(rows, estimate, (self.threshold, self.threshold))
-        level, _ = certificate.least_rejected_graph(*tables, estimate.weights, self.threshold)
+        level, _ = other_graphs.least_rejected_graph(*tables, estimate.weights, self.threshold)
         return alarm if level >= self.threshold else None
 
     def alarms(self, moments: Moments, estimate: LinearSEM) -> tuple[Alarm, ...]:
@@ -130,10 +130,10 @@ class EvidenceRule(MixtureRule):
         level = min(weights, self.cap) if self.epsilon is not None else self.threshold
         low, high = min(level, self.threshold), max(level, self.threshold)
         tables = self._family_tables(rows, estimate, (low, high))
-        found, parents = certificate.least_rejected_graph(*tables, estimate.weights, level)
+        found, parents = other_graphs.least_rejected_graph(*tables, estimate.weights, level)
         at_threshold = found
         if level != self.threshold:
-            at_threshold, _ = certificate.least_rejected_graph(
+            at_threshold, _ = other_graphs.least_rejected_graph(
                 *tables, estimate.weights, self.threshold
             )
         return Verdict(
@@ -147,7 +147,7 @@ class EvidenceRule(MixtureRule):
         found = []
         for cause, effect, weight in estimate.edges:
             j, k = estimate.names.index(effect), estimate.names.index(cause)
-            reach = certificate.interval_reach(
+            reach = same_graph.interval_reach(
                 (rows.grams, rows.lows, rows.counts),
                 estimate.weights,
                 (j, k),
@@ -168,7 +168,7 @@ class EvidenceRule(MixtureRule):
         """
         if self.epsilon is None:
             return np.full((estimate.p, estimate.p), math.inf)
-        return certificate.same_graph_evidence(
+        return same_graph.same_graph_evidence(
             (rows.grams, rows.lows, rows.counts),
             estimate.weights,
             self.epsilon,
@@ -187,7 +187,7 @@ class EvidenceRule(MixtureRule):
         """Evidence that a weight is outside the class, (effect, cause): it rejects every model of
         the class with the estimate's graph.
         """
-        return certificate.out_of_class_evidence(
+        return same_graph.out_of_class_evidence(
             (rows.grams, rows.lows, rows.counts),
             estimate.weights,
             (self.space.min_effect, self.space.effect_limit),
@@ -202,12 +202,12 @@ class EvidenceRule(MixtureRule):
         if estimate.p == 1:
             return levels[1]
         tables = self._family_tables(rows, estimate, levels)
-        return certificate.different_graph_evidence(*tables, estimate.weights, levels)
+        return other_graphs.different_graph_evidence(*tables, estimate.weights, levels)
 
     def _family_tables(
         self, rows: RowMoments, estimate: LinearSEM, levels: tuple[float, float]
     ) -> tuple[Floats, Floats]:
-        return certificate.family_tables(
+        return other_graphs.family_tables(
             (rows.grams, rows.lows, rows.counts),
             estimate.weights,
             (self.space.min_effect, self.space.effect_limit),

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from causalfocus.kernels import direction_evidence, resolution, swaps
+from causalfocus.kernels import direction_evidence, resolution, resolution_intervals, swaps
 from causalfocus.moments import Moments
 from causalfocus.sem import LinearSEM
 from causalfocus.stopping.alarms import Alarm, alarms, loudest, refusal
@@ -120,7 +120,7 @@ class ResolutionRule(MixtureRule):
             edge = estimate.names.index(effect), estimate.names.index(cause)
             low, high = -math.inf, math.inf
             if split is not None:
-                low, high = resolution.interval(
+                low, high = resolution_intervals.interval(
                     (data[0], split), estimate.weights, edge, self.scale, self.threshold, n_strong
                 )
             found.append(Interval(cause, effect, low, weight, high))
