@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import causalfocus as cf
+from causalfocus.kernels import moment_sums
 from instances import draw_member, endpoint_actions, expected_rows, model_class
 
 NAMES = ("X1", "X2", "X3")
@@ -158,14 +159,17 @@ def test_what_was_read_before_does_not_go_stale() -> None:
         lambda: moments.merge(other),
     ]
     for change in changes:
-        kept = moments._snapshot()
+        before = moments.copy()
         for intercept in (False, True):
             moments.rows(intercept=intercept)
         change()
         for intercept in (False, True):
             now = moments.rows(intercept=intercept)
-            fresh = moments.copy().rows(intercept=intercept)
-            assert np.array_equal(now.grams, fresh.grams)
-            assert np.array_equal(now.counts, fresh.counts)
-    moments._restore(kept)
-    assert moments.rows(intercept=False).counts.tolist() == [1.0, 2.0]
+            grams, _, counts, _ = moment_sums.row_moments(moments._state.sums, intercept)
+            assert np.array_equal(now.grams, grams)
+            assert np.array_equal(now.counts, counts)
+    assert moments.rows(intercept=False).counts.tolist() == [2.0, 3.0]
+    assert before.rows(intercept=False).counts.tolist() == [1.0, 2.0]  # a copy stays as it was
+    before.add(cf.OBSERVE, [0.0, 0.0])
+    assert (moments.n, before.n) == (3.0, 3.0)
+    assert not np.array_equal(moments._state.sums, before._state.sums)

@@ -33,10 +33,8 @@ def test_watched_rows_are_sums_over_samples() -> None:
     for s, target in enumerate(targets):
         if target >= 0:
             samples[s, target] = levels[s]
-    watch = Watch(p)
-    watch.add(targets[:16], samples[:16])
-    watch.keep(0)
-    watch.add(targets[16:], samples[16:])
+    watch = Watch.empty(p).after(targets[:16], samples[:16]).with_mark(0)
+    watch = watch.after(targets[16:], samples[16:])
     anchors = rng.standard_normal((p, p))
     rows = watch.rows(0, anchors)
     times = np.arange(1, n + 1)
@@ -82,13 +80,11 @@ def test_watching_in_parts_is_watching_in_one() -> None:
     samples[targets >= 0, targets[targets >= 0]] = rng.choice(
         [-2.0, 2.0], size=(targets >= 0).sum()
     )
-    whole, first, second = Watch(2), Watch(2), Watch(2)
-    whole.add(targets, samples)
-    first.add(targets[:12], samples[:12])
-    second.add(targets[12:], samples[12:])
-    first.merge(second)
-    assert first.n == whole.n
-    assert first.sums[0] == pytest.approx(whole.sums[0], rel=1e-13, abs=1e-12)
+    whole = Watch.empty(2).after(targets, samples)
+    first = Watch.empty(2).after(targets[:12], samples[:12])
+    parts = first.merged(Watch.empty(2).after(targets[12:], samples[12:]))
+    assert parts.n == whole.n
+    assert parts.sums[0] == pytest.approx(whole.sums[0], rel=1e-13, abs=1e-12)
 
 
 def test_noise_of_its_own_is_foretold_by_a_student_density() -> None:

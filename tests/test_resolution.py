@@ -572,11 +572,11 @@ def test_marks_wait_for_the_origin_of_every_row() -> None:
     bulk.add_many(taken, samples)
     for action, sample in zip(taken, samples, strict=True):
         single.add(action, sample)
-    assert sorted(bulk._marks) == sorted(single._marks) == [2]  # 32 samples; not 8, not 16
+    assert sorted(bulk._state.marks) == sorted(single._state.marks) == [2]  # not 8, not 16 samples
     # Of a: 12 and 30 samples, less its origin. Of b: 32 and 50, less its own and that of a.
     assert bulk.timed_rows(intercept=True).counts.tolist() == [[11.0, 30.0], [29.0, 48.0]]
-    for mark, sums in bulk._marks.items():
-        assert (sums == single._marks[mark]).all()
+    for mark, sums in bulk._state.marks.items():
+        assert (sums == single._state.marks[mark]).all()
 
 
 def test_no_data_one_node_and_the_graph_alone() -> None:

@@ -1,6 +1,7 @@
 """Origins: with intercepts, evidence is computed from samples shifted by one of the first."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,20 +9,20 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 
+@dataclass(frozen=True)
 class Anchors:
     """The first sample in which each node was not set: one sample, or two, serve all nodes.
 
-    Kept as number of the sample, target and values.
+    samples : number of the sample, target and values of each
     """
 
-    def __init__(self) -> None:
-        self.samples: list[tuple[int, int, Floats]] = []
+    samples: tuple[tuple[int, int, Floats], ...] = ()
 
-    def see(self, number: int, target: int, row: Floats) -> bool:
-        """Keep the sample if it is the first of some node; True once no more are needed."""
+    def after(self, number: int, target: int, row: Floats) -> "Anchors":
+        """With one more sample, if it is the first of some node."""
         if not self.samples or (len(self.samples) == 1 and self.samples[0][1] not in (-1, target)):
-            self.samples.append((number, target, row.copy()))
-        return self.complete_after < math.inf
+            return Anchors((*self.samples, (number, target, row.copy())))
+        return self
 
     @property
     def complete_after(self) -> float:

@@ -234,7 +234,7 @@ class Focus:
     def tell(self, action: Action, sample: Sample) -> None:
         """Take in one sample, asked for or not: a mapping from name to value, or p numbers."""
         rounds, counts = self.rounds, self._counts.copy()
-        before = self._moments._snapshot(), self._now, self._stop
+        before = self._moments._state, self._now, self._stop
         row = self._moments._take(action, sample)
         row.setflags(write=False)
         at = self._index.get(action)
@@ -246,8 +246,7 @@ class Focus:
         except BaseException:  # a sample is taken in whole or not at all
             del self._log[rounds:]
             self._counts[:] = counts
-            self._moments._restore(before[0])
-            _, self._now, self._stop = before
+            self._moments._state, self._now, self._stop = before
             raise
 
     def _learn(self, cost: float) -> None:

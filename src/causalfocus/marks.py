@@ -20,10 +20,10 @@ def mark_at(mark: int) -> int:
     return int(FIRST_MARK * MARKS_APART**mark)
 
 
-def next_mark(n: int) -> int:
-    """The first mark after n samples."""
+def marks_before(n: float) -> int:
+    """How many marks come before sample n: also the number of the first that does not."""
     mark = 0
-    while mark_at(mark) <= n:
+    while mark_at(mark) < n:
         mark += 1
     return mark
 

@@ -6,7 +6,10 @@ in which j was not set, the number n_j and the matrix G_j of sums of products
 whether these came from samples or from a model.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field, replace
 from typing import Final, Self
 
 import numpy as np
@@ -16,7 +19,7 @@ from causalfocus.actions import Action, actions_as_arrays, target_index
 from causalfocus.anchors import Anchors
 from causalfocus.errors import InvalidInputError
 from causalfocus.kernels import moment_sums
-from causalfocus.marks import is_training, mark_at, next_mark, training_mark
+from causalfocus.marks import is_training, mark_at, marks_before, training_mark
 from causalfocus.names import checked_names, position
 from causalfocus.sem import LinearSEM
 from causalfocus.views import RowMoments, Split, TimedRows
@@ -31,6 +34,29 @@ LARGEST_VALUE: Final = 1e100
 ASSIGNMENT_SLACK: Final = 1e-9
 """Relative difference up to which a reported value of the node that was set counts as the assigned
 one (it then is the assigned one exactly): room for text and unit conversions, not for a bad rig."""
+
+
+@dataclass(frozen=True)
+class _State:
+    """All that was added up to some time. It is never written to: what is added makes another, so
+    that any number of copies share one.
+
+    Attributes
+    ----------
+    n : number of samples, or the total weight
+    sums : see `kernels.moment_sums`
+    anchors : origins
+    marks : the sums as they stood at earlier times
+    watch : sums for testing the assumptions
+    views : what was computed from the sums
+    """
+
+    n: float
+    sums: Floats
+    anchors: Anchors
+    marks: Mapping[int, Floats]
+    watch: Watch
+    views: dict[bool, RowMoments] = field(default_factory=dict)
 
 
 class Moments:
@@ -56,11 +82,7 @@ class Moments:
     def __init__(self, names: Iterable[str]) -> None:
         self.names: Final = checked_names(names)
         p = len(self.names)
-        self._sums = np.zeros((2, p + 1, p + 1, p + 1))
-        self._anchors = Anchors()
-        self._marks: dict[int, Floats] = {}
-        self._watch = Watch(p)
-        self._views: dict[bool, RowMoments] = {}
+        self._state = _State(0.0, np.zeros((2, p + 1, p + 1, p + 1)), Anchors(), {}, Watch.empty(p))
 
     @classmethod
     def expected(cls, model: LinearSEM, weights: Mapping[Action, float]) -> Self:
@@ -74,22 +96,21 @@ class Moments:
         moments = cls(model.names)
         targets, values, amounts = weights_as_arrays(weights, model.names)
         reference = (model.weights, model.noise_variances, model.intercepts, model.order)
-        moments._sums = moment_sums.expected_sums(reference, targets, values, amounts)
-        if not np.isfinite(moments._sums).all():
+        sums = moment_sums.expected_sums(reference, targets, values, amounts)
+        if not np.isfinite(sums).all():
             raise InvalidInputError(
                 "The expected moments are too large for floating-point numbers: the model, the "
                 "values that are set or the weights are beyond any measurement. Rescale them."
             )
-        mark, total = 0, moments.n
-        while mark_at(mark) < total:
-            moments._marks[mark] = moments._sums * (mark_at(mark) / total)
-            mark += 1
+        total = float(sums[0, :, -1, -1].sum())
+        marks = {m: sums * (mark_at(m) / total) for m in range(marks_before(total))}
+        moments._state = replace(moments._state, n=total, sums=sums, marks=marks)
         return moments
 
     @property
     def n(self) -> float:
         """Number of samples, or the total weight."""
-        return float(self._sums[0, :, -1, -1].sum())
+        return self._state.n
 
     def add(self, action: Action, sample: Mapping[str, float] | ArrayLike) -> None:
         """Add one sample: a mapping from name to value, or p numbers in the order of the names.
@@ -102,25 +123,28 @@ class Moments:
         """Add one sample and return it as p numbers, as it was taken in."""
         target = target_index(action, self.names)
         row = self.as_row(action, sample)
-        self._anchors.see(round(self.n) + 1, target, row)
-        self._add(np.array([target]), row[None, :])
+        anchors = self._state.anchors.after(round(self.n) + 1, target, row)
+        self._add(np.array([target]), row[None, :], anchors)
         return row
 
-    def _add(self, targets: Ints, samples: Floats) -> None:
+    def _add(self, targets: Ints, samples: Floats, anchors: Anchors) -> None:
         """Add checked samples, stopping at every mark on the way to keep the sums."""
-        self._views.clear()
+        state = replace(self._state, anchors=anchors)
         start, n = 0, round(self.n)
         while start < len(targets):
-            mark = next_mark(n)
+            mark = marks_before(n + 1)
             end = min(start + mark_at(mark) - n, len(targets))
-            moment_sums.add_samples(self._sums, targets[start:end], samples[start:end])
-            self._watch.add(targets[start:end], samples[start:end])
+            sums, marks = state.sums.copy(), state.marks
+            moment_sums.add_samples(sums, targets[start:end], samples[start:end])
+            watch = state.watch.after(targets[start:end], samples[start:end])
             n += end - start
             start = end
-            if n == mark_at(mark) and self._anchors.complete_after <= n:
-                self._marks[mark] = self._sums.copy()
+            if n == mark_at(mark) and anchors.complete_after <= n:
+                marks = {**marks, mark: sums}
                 if is_training(mark):
-                    self._watch.keep(mark)
+                    watch = watch.with_mark(mark)
+            state = _State(float(n), sums, anchors, marks, watch)
+        self._state = state
 
     def add_many(self, actions: Sequence[Action], samples: ArrayLike) -> None:
         """Add samples in bulk, one row and one action each. On an error nothing is added."""
@@ -138,12 +162,14 @@ class Moments:
                 self._check(action, int(targets[s]), matrix[s])
             except InvalidInputError as error:
                 raise InvalidInputError(f"Sample {s + 1} of {len(actions)}: {error}") from None
+        anchors = self._state.anchors
         for number, (target, row) in enumerate(
             zip(targets, matrix, strict=True), round(self.n) + 1
         ):
-            if self._anchors.see(number, int(target), row):
+            anchors = anchors.after(number, int(target), row)
+            if anchors.complete_after < math.inf:
                 break
-        self._add(targets, matrix)
+        self._add(targets, matrix, anchors)
 
     def merge(self, other: "Moments") -> None:
         """Add all that another set of moments over the same nodes holds, collected later.
@@ -156,30 +182,26 @@ class Moments:
                 f"Moments of different nodes cannot be merged: {', '.join(self.names)} "
                 f"against {', '.join(other.names)}."
             )
-        for number, target, row in other._anchors.samples:
-            self._anchors.see(round(self.n) + number, target, row)
-        moment_sums.merge(self._sums, other._sums)
-        self._watch.merge(other._watch)
-        self._views.clear()
+        mine, theirs = self._state, other._state
+        anchors = mine.anchors
+        for number, target, row in theirs.anchors.samples:
+            anchors = anchors.after(round(self.n) + number, target, row)
+        sums = mine.sums.copy()
+        moment_sums.merge(sums, theirs.sums)
+        watch = mine.watch.merged(theirs.watch)
+        self._state = _State(mine.n + theirs.n, sums, anchors, mine.marks, watch)
 
     def copy(self) -> Self:
-        twin = type(self)(self.names)
-        twin._restore(self._snapshot())
+        twin = copy(self)
+        twin._state = self._state
         return twin
-
-    def _snapshot(self) -> "_Snapshot":
-        anchors = list(self._anchors.samples)
-        return self._sums.copy(), anchors, dict(self._marks), self._watch.copy()
-
-    def _restore(self, snapshot: "_Snapshot") -> None:
-        self._sums, self._anchors.samples, self._marks, self._watch = snapshot
-        self._views.clear()
 
     def rows(self, *, intercept: bool) -> RowMoments:
         """The per-node view that the engine reads."""
-        if intercept not in self._views:
-            self._views[intercept] = RowMoments(*moment_sums.row_moments(self._sums, intercept))
-        return self._views[intercept]
+        state = self._state
+        if intercept not in state.views:
+            state.views[intercept] = RowMoments(*moment_sums.row_moments(state.sums, intercept))
+        return state.views[intercept]
 
     def evidence_rows(self, *, intercept: bool) -> RowMoments:
         """The per-node view of the evidence certificate.
@@ -190,20 +212,22 @@ class Moments:
         sample counts for nothing in every row: a sample must count for all rows that it can or
         for none, or the swapped rows could close a cycle.
         """
-        return self.rows(intercept=False) if not intercept else self._anchored(self._sums)
+        return self.rows(intercept=False) if not intercept else self._anchored(self._state.sums)
 
     def _anchored(self, sums: Floats) -> RowMoments:
-        p = len(self.names)
-        skipped, skips = self._anchors.skipped(p)
+        p, anchors = len(self.names), self._state.anchors
+        skipped, skips = anchors.skipped(p)
         return RowMoments(
-            *moment_sums.anchored_moments(sums, self._anchors.per_node(p), 1.0, skipped, skips)
+            *moment_sums.anchored_moments(
+                sums, self._state.anchors.per_node(p), 1.0, skipped, skips
+            )
         )
 
     def timed_rows(self, *, intercept: bool) -> TimedRows:
         """`evidence_rows` as they were at every mark, and as they are."""
         views = [
             self._anchored(sums) if intercept else RowMoments(*moment_sums.row_moments(sums, False))
-            for _, sums in sorted(self._marks.items())
+            for _, sums in sorted(self._state.marks.items())
         ]
         views.append(self.evidence_rows(intercept=intercept))
         return TimedRows(
@@ -219,17 +243,20 @@ class Moments:
         than a quarter of all. Numerators that use it count the later samples only, so no sample has
         to count for nothing as an origin: the shift by it is for the digits.
         """
-        mark = training_mark(self._marks, self.n)
+        mark = training_mark(self._state.marks, self.n)
         if mark is None:
             return None
-        before = self._marks[mark]
-        after = moment_sums.difference(self._sums, before)
+        before = self._state.marks[mark]
+        after = moment_sums.difference(self._state.sums, before)
         estimation = RowMoments(*moment_sums.row_moments(before, intercept))
         if not intercept:
             later = RowMoments(*moment_sums.row_moments(after, False))
             return Split(mark // 2, estimation, later, estimation)
         p = len(self.names)
-        anchors, nothing = self._anchors.per_node(p), (np.zeros(p), np.zeros(p, dtype=np.bool_))
+        anchors, nothing = (
+            self._state.anchors.per_node(p),
+            (np.zeros(p), np.zeros(p, dtype=np.bool_)),
+        )
         training, later = (
             RowMoments(*moment_sums.anchored_moments(sums, anchors, 0.0, *nothing))
             for sums in (before, after)
@@ -240,11 +267,13 @@ class Moments:
         """Training and later samples with squares, time and actions; None while there are too few,
         and of expected moments, which have no times.
         """
-        mark = training_mark(self._marks, self.n)
-        if mark is None or mark not in self._watch.marks:
+        mark = training_mark(self._state.marks, self.n)
+        if mark is None or mark not in self._state.watch.marks:
             return None
         p = len(self.names)
-        return self._watch.rows(mark, self._anchors.per_node(p) if intercept else np.zeros((p, p)))
+        return self._state.watch.rows(
+            mark, self._state.anchors.per_node(p) if intercept else np.zeros((p, p))
+        )
 
     def as_row(self, action: Action, sample: Mapping[str, float] | ArrayLike) -> Floats:
         """A sample as p numbers, checked, the assigned value in its place."""
@@ -294,9 +323,6 @@ class Moments:
 
     def __repr__(self) -> str:
         return f"<Moments of {len(self.names)} nodes, n = {self.n:g}>"
-
-
-_Snapshot = tuple[Floats, list[tuple[int, int, Floats]], dict[int, Floats], Watch]
 
 
 def weights_as_arrays(

@@ -4,7 +4,8 @@ Sums with squares and time, one group per action, and the same as they stood at 
 constant amount of work per sample.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,52 +17,49 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-@dataclass
+@dataclass(frozen=True)
 class Watch:
-    """Running sums for p nodes."""
+    """Sums for p nodes after n samples. It is never written to: who adds samples gets another.
+
+    Attributes
+    ----------
+    sums : see `kernels.watch_sums`
+    firsts : the value that each node was first set to; nan if never
+    marks : the sums as they stood at earlier marks
+    """
 
     p: int
-    n: int = 0
-    sums: Floats = field(init=False)
-    firsts: Floats = field(init=False)
-    marks: dict[int, Floats] = field(default_factory=dict)
+    n: int
+    sums: Floats
+    firsts: Floats
+    marks: Mapping[int, Floats]
 
-    def __post_init__(self) -> None:
-        size = 2 * self.p + 2
-        self.sums = np.zeros((2, 2 * self.p + 1, size, size))
-        self.firsts = np.full(self.p, np.nan)
+    @classmethod
+    def empty(cls, p: int) -> "Watch":
+        size = 2 * p + 2
+        return cls(p, 0, np.zeros((2, 2 * p + 1, size, size)), np.full(p, np.nan), {})
 
-    def add(self, targets: Ints, samples: Floats) -> None:
-        """Take in checked samples."""
-        groups = np.full(len(targets), 2 * self.p)
-        for s, k in enumerate(targets):
-            if k >= 0:
-                if np.isnan(self.firsts[k]):
-                    self.firsts[k] = samples[s, k]
-                groups[s] = 2 * k + (samples[s, k] != self.firsts[k])
-        watch_sums.watch_samples(self.sums, groups, samples, float(self.n))
-        self.n += len(targets)
+    def after(self, targets: Ints, samples: Floats) -> "Watch":
+        """With checked samples taken in."""
+        sums, firsts = self.sums.copy(), self.firsts.copy()
+        watch_sums.watch_samples(sums, firsts, targets, samples, float(self.n))
+        return Watch(self.p, self.n + len(targets), sums, firsts, self.marks)
 
-    def keep(self, mark: int) -> None:
-        """Remember the present state."""
-        self.marks[mark] = self.sums.copy()
+    def with_mark(self, mark: int) -> "Watch":
+        """The present state is remembered."""
+        return replace(self, marks={**self.marks, mark: self.sums})
 
-    def merge(self, other: "Watch") -> None:
-        """Add what another saw later. Values count as the first here, whatever they were there."""
+    def merged(self, other: "Watch") -> "Watch":
+        """With what another saw later. Values count as the first here, whatever they were there."""
         moved = watch_sums.later_by(other.sums, float(self.n))
+        sums, firsts = self.sums.copy(), self.firsts.copy()
         for k in range(self.p):
-            if np.isnan(self.firsts[k]):
-                self.firsts[k] = other.firsts[k]
-            elif self.firsts[k] != other.firsts[k]:
+            if np.isnan(firsts[k]):
+                firsts[k] = other.firsts[k]
+            elif firsts[k] != other.firsts[k]:
                 moved[:, [2 * k, 2 * k + 1]] = moved[:, [2 * k + 1, 2 * k]]
-        moment_sums.merge(self.sums, moved)
-        self.n += other.n
-
-    def copy(self) -> "Watch":
-        twin = Watch(self.p, self.n)
-        twin.sums, twin.firsts = self.sums.copy(), self.firsts.copy()
-        twin.marks = dict(self.marks)
-        return twin
+        moment_sums.merge(sums, moved)
+        return Watch(self.p, self.n + other.n, sums, firsts, self.marks)
 
     def rows(self, mark: int, anchors: Floats) -> "WatchedRows":
         """Training and later samples, split at a mark, rows shifted by their anchors."""

@@ -151,15 +151,16 @@ def _round_table(rows: list[RoundTimes]) -> str:
 Tell, estimate, best response, certificate check, ask; means over a run. `MLE`: one joint MLE on the
 same moments, taken in turn. Runs go to the certificate, or end after 20 rounds per action, before
 any judgement is due. `judgement`: one full check of all other graphs, which is made every hundredth
-round or less.
+round or less. `checks`: the part of a round that testing the assumptions takes.
 
-| rule | p | rounds | to the stop | round | rounds per second | MLE | round / MLE | judgement |
-|---|---|---|---|---|---|---|---|---|
+| rule | p | rounds | to the stop | round | rounds / s | MLE | round / MLE | judgement | checks |
+|---|---|---|---|---|---|---|---|---|---|
 """
     return head + "\n".join(
         f"| {r.stopping} | {r.p} | {r.n_rounds:,} | {'yes' if r.stopped else 'no'} | "
         f"{_time(r.round)} | "
-        f"{1 / r.round:,.0f} | {_time(r.mle)} | {r.round / r.mle:.1f} | {_time(r.judgement)} |"
+        f"{1 / r.round:,.0f} | {_time(r.mle)} | {r.round / r.mle:.1f} | {_time(r.judgement)} | "
+        f"{100 * r.watching / r.round:.0f} % |"
         for r in rows
     )
 

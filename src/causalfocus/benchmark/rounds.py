@@ -10,16 +10,19 @@ from typing import Final
 
 import numpy as np
 
-from causalfocus.actions import ActionSet
+from causalfocus.actions import ActionSet, target_index
 from causalfocus.benchmark.clock import seconds_once, seconds_per_call
 from causalfocus.benchmark.problems import DENSITY, EPSILON
 from causalfocus.claims import Stopping
 from causalfocus.focus import Focus
+from causalfocus.learner import Told
+from causalfocus.moments import Moments
 from causalfocus.oracles import joint_mle
 from causalfocus.sem import LinearSEM
 from causalfocus.space import PAPER_CLASS
-from causalfocus.stopping import EvidenceRule, ResolutionRule
+from causalfocus.stopping import Alarm, EvidenceRule, ResolutionRule
 from causalfocus.systems import random_sem
+from causalfocus.watch import Watch
 
 WHOLE_RUNS_UP_TO: Final = 8
 FIRST_ROUNDS_PER_ACTION: Final = 20
@@ -38,6 +41,8 @@ class RoundTimes:
     n_rounds, stopped : rounds that were timed, and whether they led to the certificate
     round, mle : mean time of a round, and of a joint MLE on the same moments, taken in turn
     judgement : one full check of all alternatives at the end
+    watching : of a round, the time that testing the assumptions takes: sums with squares, time and
+        actions, and the tests on their schedule
     """
 
     stopping: str
@@ -47,6 +52,7 @@ class RoundTimes:
     round: float
     mle: float
     judgement: float
+    watching: float
 
 
 def round_times(sizes: range) -> Iterator[RoundTimes]:
@@ -62,14 +68,49 @@ def _times(p: int, stopping: Stopping) -> RoundTimes:
     most = 100_000 if p <= WHOLE_RUNS_UP_TO else FIRST_ROUNDS_PER_ACTION * len(learner.actions)
     rng = np.random.default_rng(p)
     in_rounds, in_mles, n_mles = 0.0, 0.0, 0
+    watched = _Watching(learner)
     while not learner.has_stopped and learner.rounds < most:
         in_rounds += _play(truth, learner, 1, rng)
+        watched.see(learner._log[-1])
         if learner.rounds % MLE_EVERY == 0:
             in_mles += seconds_once(lambda: joint_mle(learner._moments, PAPER_CLASS))
             n_mles += 1
     judgement = seconds_per_call(_judgement(learner), blocks=3)
     n, stopped = learner.rounds, learner.has_stopped
-    return RoundTimes(stopping, p, n, stopped, in_rounds / n, in_mles / n_mles, judgement)
+    return RoundTimes(
+        stopping, p, n, stopped, in_rounds / n, in_mles / n_mles, judgement, watched.seconds / n
+    )
+
+
+class _Watching:
+    """Time that a learner spends on testing the assumptions: of its tests, and of the sums for them
+    as they are kept beside it once more.
+    """
+
+    def __init__(self, learner: Focus) -> None:
+        self.seconds = 0.0
+        self._watch = Watch.empty(len(learner.names))
+        self._names = learner.names
+        rule = learner._judge.rule
+        if isinstance(rule, EvidenceRule | ResolutionRule):
+            object.__setattr__(rule, "refutation", self._timed(rule.refutation))
+
+    def _timed(
+        self, test: Callable[[Moments, LinearSEM], Alarm | None]
+    ) -> Callable[[Moments, LinearSEM], Alarm | None]:
+        def timed(moments: Moments, estimate: LinearSEM) -> Alarm | None:
+            start = time.perf_counter()
+            found = test(moments, estimate)
+            self.seconds += time.perf_counter() - start
+            return found
+
+        return timed
+
+    def see(self, told: Told) -> None:
+        targets = np.array([target_index(told.action, self._names)])
+        start = time.perf_counter()
+        self._watch = self._watch.after(targets, told.sample[None, :])
+        self.seconds += time.perf_counter() - start
 
 
 def _judgement(learner: Focus) -> Callable[[], object]:

@@ -6,6 +6,8 @@ one group per action for noise that differs between them. Layout as in `moment_s
 node k, 2k for the value that it was first set to and 2k + 1 for all others; 2p for observations.
 """
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,13 +20,23 @@ Ints = NDArray[np.int64]
 
 
 @kernel
-def watch_samples(sums: Floats, groups: Ints, samples: Floats, n_before: float) -> None:
-    """Add samples one after the other; the first is number n_before + 1."""
+def watch_samples(
+    sums: Floats, firsts: Floats, targets: Ints, samples: Floats, n_before: float
+) -> None:
+    """Add samples one after the other; the first is number n_before + 1.
+
+    firsts : the value that each node was first set to, nan until then; written
+    targets : the node that was set, -1 for none
+    """
     p = samples.shape[1]
     q = sums.shape[2]
     z = np.empty(q)
     for s in range(samples.shape[0]):
-        g = groups[s]
+        g, target = 2 * p, targets[s]
+        if target >= 0:
+            if math.isnan(firsts[target]):
+                firsts[target] = samples[s, target]
+            g = 2 * target + (1 if samples[s, target] != firsts[target] else 0)
         for k in range(p):
             z[k] = samples[s, k]
             z[p + 1 + k] = samples[s, k] ** 2

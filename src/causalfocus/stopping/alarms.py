@@ -243,7 +243,7 @@ def _action(moments: Moments, group: int) -> str:
     p = len(moments.names)
     if group == 2 * p:
         return "observe"
-    name, first = moments.names[group // 2], moments._watch.firsts[group // 2]
+    name, first = moments.names[group // 2], moments._state.watch.firsts[group // 2]
     if group % 2 == 0:
         return f"do({name} = {first:g})"
     return f"do({name}) at other values than {first:g}"

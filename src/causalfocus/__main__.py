@@ -1,0 +1,5 @@
+"""``python -m causalfocus``: the command line."""
+
+from causalfocus.cli import main
+
+main()
