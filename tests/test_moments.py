@@ -27,18 +27,26 @@ def stream(n: int, seed: int, offset: float = 0.0) -> tuple[list[cf.Action], np.
     return shifted, samples + offset
 
 
-def assert_same_rows(a: cf.Moments, b: cf.Moments) -> None:
+def assert_same_rows(a: cf.Moments, b: cf.Moments, *, to_the_last_bit: bool = True) -> None:
     for intercept in (False, True):
         one, other = a.rows(intercept=intercept), b.rows(intercept=intercept)
-        assert np.array_equal(one.grams, other.grams)
         assert np.array_equal(one.counts, other.counts)
-        assert np.array_equal(one.means, other.means)
+        if to_the_last_bit:
+            assert np.array_equal(one.grams, other.grams)
+            assert np.array_equal(one.lows, other.lows)
+            assert np.array_equal(one.means, other.means)
+        else:
+            off = np.abs((one.grams - other.grams) + (one.lows - other.lows))
+            assert (off <= 1e-28 * (1.0 + np.abs(one.grams).max(initial=0.0))).all()
+            assert one.means == pytest.approx(other.means, rel=1e-14, abs=1e-14)
 
 
 @given(seed=st.integers(0, 10**6), n=st.integers(0, 40), cut=st.integers(0, 40))
 @settings(max_examples=50, deadline=None, derandomize=True)
 def test_single_bulk_merged_and_shuffled_are_the_same_numbers(seed: int, n: int, cut: int) -> None:
-    """Equal to the last bit: the sums carry 106 bits and are rounded to 53 when read."""
+    """One by one and in bulk to the last bit. Another order has another origin, and that is in the
+    last of 106 bits.
+    """
     taken, samples = stream(n, seed, offset=float(seed % 3) * 1e3)
     single, bulk, merged, shuffled = (cf.Moments(NAMES) for _ in range(4))
     for action, sample in zip(taken, samples, strict=True):
@@ -50,8 +58,10 @@ def test_single_bulk_merged_and_shuffled_are_the_same_numbers(seed: int, n: int,
     merged.merge(part)
     order = np.random.default_rng(seed).permutation(n)
     shuffled.add_many([taken[i] for i in order], samples[order])
-    for other in (bulk, merged, shuffled, single.copy()):
+    for other in (bulk, single.copy()):
         assert_same_rows(single, other)
+    for other in (merged, shuffled):
+        assert_same_rows(single, other, to_the_last_bit=False)
 
 
 def exact_gram(samples: np.ndarray, *, centred: bool) -> np.ndarray:
@@ -165,7 +175,9 @@ def test_what_was_read_before_does_not_go_stale() -> None:
         change()
         for intercept in (False, True):
             now = moments.rows(intercept=intercept)
-            grams, _, counts, _ = moment_sums.row_moments(moments._state.sums, intercept)
+            grams, _, counts, _ = moment_sums.row_moments(
+                moments._state.sums[int(intercept)], intercept
+            )
             assert np.array_equal(now.grams, grams)
             assert np.array_equal(now.counts, counts)
     assert moments.rows(intercept=False).counts.tolist() == [2.0, 3.0]

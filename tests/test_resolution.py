@@ -218,12 +218,18 @@ def test_shares_against_all_sets_of_strong_edges(seed: int) -> None:
     reported = [pair for pair in pairs if weights[pair]]
     unreported = [pair for pair in pairs if not weights[pair]]
     lowest = math.inf
+    of_edge = dict.fromkeys(reported, math.inf)
     for size in range(len(unreported) + 1):
         share = math.log(resolution.W_EDGE / max(len(reported) + size, 1))
         for strong in itertools.combinations(unreported, size):
             told = max((tables[1][pair] for pair in strong), default=-math.inf)
             for pair in [*reported, *strong]:
-                lowest = min(lowest, max(told, tables[0][pair]) + share)
+                against = max(told, tables[0][pair]) + share
+                lowest = min(lowest, against)
+                if pair in of_edge:
+                    of_edge[pair] = min(of_edge[pair], against)
+    levels = resolution.edge_levels(tables, weights)
+    assert all(levels[pair] <= value for pair, value in of_edge.items())
     found = resolution.row_evidence(tables, weights)
     n_strong = resolution.strong_edges(tables, weights, found)
     assert found <= lowest

@@ -31,20 +31,45 @@ class Anchors:
             return self.samples[-1][0]
         return math.inf
 
+    def origin(self, p: int) -> Floats:
+        """(p,): of every node its first value that was not set, or else its first; zeros without
+        samples. The sums are taken about it.
+        """
+        if not self.samples:
+            return np.zeros(p)
+        origin = self.samples[0][2].copy()
+        if len(self.samples) == 2:
+            target = self.samples[0][1]
+            origin[target] = self.samples[1][2][target]
+        return origin
+
     def per_node(self, p: int) -> Floats:
-        """(p, p): row j is the anchor of node j, zeros if it has none."""
-        anchors = np.zeros((p, p))
+        """(2, p, p): row j is the anchor of node j less the origin, high and low parts; zeros if it
+        has none.
+        """
+        origin = self.origin(p)
+        anchors = np.tile(origin, (p, 1))
         for j in range(p):
             for _, target, row in self.samples:
                 if target != j:
                     anchors[j] = row
                     break
-        return anchors
+        return exact_difference(anchors, origin)
 
     def skipped(self, p: int) -> tuple[Floats, NDArray[np.bool_]]:
-        """The second anchor, and the rows in which it would count though it anchors another."""
+        """The second anchor less the origin, (2, p), and the rows in which it would count though it
+        anchors another.
+        """
         if len(self.samples) < 2:
-            return np.zeros(p), np.zeros(p, dtype=np.bool_)
+            return np.zeros((2, p)), np.zeros(p, dtype=np.bool_)
         (_, first, _), (_, target, row) = self.samples
         skips = np.array([j not in (first, target) for j in range(p)])
-        return row, skips
+        return exact_difference(row, self.origin(p)), skips
+
+
+def exact_difference(a: Floats, b: Floats) -> Floats:
+    """a - b, its high and its low part."""
+    high = a - b
+    added = high - a
+    low = (a - (high - added)) + (-b - added)
+    return np.stack([high, low])

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from causalfocus.actions import Action, actions_as_arrays, target_index
-from causalfocus.anchors import Anchors
+from causalfocus.anchors import Anchors, exact_difference
 from causalfocus.errors import InvalidInputError
 from causalfocus.kernels import moment_sums
 from causalfocus.marks import is_training, mark_at, marks_before, training_mark
@@ -44,8 +44,9 @@ class _State:
     Attributes
     ----------
     n : number of samples, or the total weight
-    sums : see `kernels.moment_sums`
-    anchors : origins
+    sums : about zero, and about the origin; see `kernels.moment_sums`
+    origin : near the data, so that nothing is lost where they are far from zero
+    anchors : the samples that serve as origins of the evidence
     marks : the sums as they stood at earlier times
     watch : sums for testing the assumptions
     views : what was computed from the sums
@@ -53,10 +54,36 @@ class _State:
 
     n: float
     sums: Floats
+    origin: Floats
     anchors: Anchors
     marks: Mapping[int, Floats]
     watch: Watch
     views: dict[bool, RowMoments] = field(default_factory=dict)
+
+    def with_anchors(self, anchors: Anchors) -> "_State":
+        """The same about the origin that more samples give. There is no mark before the last of
+        them, so no sums of earlier times.
+        """
+        origin = anchors.origin(len(self.origin))
+        by = exact_difference(origin, self.origin)
+        sums, watch = self.sums, self.watch
+        if self.n and by.any():
+            sums = np.stack([sums[0], moment_sums.moved(sums[1], by)])
+            watch = watch.about(by)
+        return _State(self.n, sums, origin, anchors, self.marks, watch)
+
+    def after(self, targets: Ints, samples: Floats) -> "_State":
+        """With more samples, up to the next mark at most."""
+        sums = self.sums.copy()
+        for view, about in enumerate((np.zeros(len(self.origin)), self.origin)):
+            moment_sums.add_samples(sums[view], about, targets, samples)
+        watch = self.watch.after(targets, samples, self.origin)
+        n, mark, marks = round(self.n) + len(targets), marks_before(self.n + 1), self.marks
+        if n == mark_at(mark) and self.anchors.complete_after <= n:
+            marks = {**marks, mark: sums}
+            if is_training(mark):
+                watch = watch.with_mark(mark)
+        return _State(float(n), sums, self.origin, self.anchors, marks, watch)
 
 
 class Moments:
@@ -82,7 +109,8 @@ class Moments:
     def __init__(self, names: Iterable[str]) -> None:
         self.names: Final = checked_names(names)
         p = len(self.names)
-        self._state = _State(0.0, np.zeros((2, p + 1, p + 1, p + 1)), Anchors(), {}, Watch.empty(p))
+        sums = np.zeros((2, 2, p + 1, p + 1, p + 1))
+        self._state = _State(0.0, sums, np.zeros(p), Anchors(), {}, Watch.empty(p))
 
     @classmethod
     def expected(cls, model: LinearSEM, weights: Mapping[Action, float]) -> Self:
@@ -103,6 +131,7 @@ class Moments:
                 "values that are set or the weights are beyond any measurement. Rescale them."
             )
         total = float(sums[0, :, -1, -1].sum())
+        sums = np.stack([sums, sums])
         marks = {m: sums * (mark_at(m) / total) for m in range(marks_before(total))}
         moments._state = replace(moments._state, n=total, sums=sums, marks=marks)
         return moments
@@ -123,28 +152,15 @@ class Moments:
         """Add one sample and return it as p numbers, as it was taken in."""
         target = target_index(action, self.names)
         row = self.as_row(action, sample)
-        anchors = self._state.anchors.after(round(self.n) + 1, target, row)
-        self._add(np.array([target]), row[None, :], anchors)
+        self._add_one(target, row)
         return row
 
-    def _add(self, targets: Ints, samples: Floats, anchors: Anchors) -> None:
-        """Add checked samples, stopping at every mark on the way to keep the sums."""
-        state = replace(self._state, anchors=anchors)
-        start, n = 0, round(self.n)
-        while start < len(targets):
-            mark = marks_before(n + 1)
-            end = min(start + mark_at(mark) - n, len(targets))
-            sums, marks = state.sums.copy(), state.marks
-            moment_sums.add_samples(sums, targets[start:end], samples[start:end])
-            watch = state.watch.after(targets[start:end], samples[start:end])
-            n += end - start
-            start = end
-            if n == mark_at(mark) and anchors.complete_after <= n:
-                marks = {**marks, mark: sums}
-                if is_training(mark):
-                    watch = watch.with_mark(mark)
-            state = _State(float(n), sums, anchors, marks, watch)
-        self._state = state
+    def _add_one(self, target: int, row: Floats) -> None:
+        state = self._state
+        anchors = state.anchors.after(round(self.n) + 1, target, row)
+        if anchors is not state.anchors:
+            state = state.with_anchors(anchors)
+        self._state = state.after(np.array([target]), row[None, :])
 
     def add_many(self, actions: Sequence[Action], samples: ArrayLike) -> None:
         """Add samples in bulk, one row and one action each. On an error nothing is added."""
@@ -162,14 +178,14 @@ class Moments:
                 self._check(action, int(targets[s]), matrix[s])
             except InvalidInputError as error:
                 raise InvalidInputError(f"Sample {s + 1} of {len(actions)}: {error}") from None
-        anchors = self._state.anchors
-        for number, (target, row) in enumerate(
-            zip(targets, matrix, strict=True), round(self.n) + 1
-        ):
-            anchors = anchors.after(number, int(target), row)
-            if anchors.complete_after < math.inf:
-                break
-        self._add(targets, matrix, anchors)
+        start = 0
+        while start < len(targets) and self._state.anchors.complete_after == math.inf:
+            self._add_one(int(targets[start]), matrix[start])
+            start += 1
+        while start < len(targets):
+            end = start + mark_at(marks_before(self.n + 1)) - round(self.n)
+            self._state = self._state.after(targets[start:end], matrix[start:end])
+            start = end
 
     def merge(self, other: "Moments") -> None:
         """Add all that another set of moments over the same nodes holds, collected later.
@@ -186,10 +202,14 @@ class Moments:
         anchors = mine.anchors
         for number, target, row in theirs.anchors.samples:
             anchors = anchors.after(round(self.n) + number, target, row)
+        if anchors is not mine.anchors:
+            mine = mine.with_anchors(anchors)
+        by = exact_difference(mine.origin, theirs.origin)
         sums = mine.sums.copy()
-        moment_sums.merge(sums, theirs.sums)
-        watch = mine.watch.merged(theirs.watch)
-        self._state = _State(mine.n + theirs.n, sums, anchors, mine.marks, watch)
+        moment_sums.merge(sums[0], theirs.sums[0])
+        moment_sums.merge(sums[1], moment_sums.moved(theirs.sums[1], by))
+        watch = mine.watch.merged(theirs.watch.about(by))
+        self._state = _State(mine.n + theirs.n, sums, mine.origin, anchors, mine.marks, watch)
 
     def copy(self) -> Self:
         twin = copy(self)
@@ -200,8 +220,14 @@ class Moments:
         """The per-node view that the engine reads."""
         state = self._state
         if intercept not in state.views:
-            state.views[intercept] = RowMoments(*moment_sums.row_moments(state.sums, intercept))
+            state.views[intercept] = self._rows(state.sums, intercept)
         return state.views[intercept]
+
+    def _rows(self, sums: Floats, intercept: bool) -> RowMoments:
+        grams, lows, counts, means = moment_sums.row_moments(sums[int(intercept)], intercept)
+        if intercept:
+            means += self._state.origin
+        return RowMoments(grams, lows, counts, means)
 
     def evidence_rows(self, *, intercept: bool) -> RowMoments:
         """The per-node view of the evidence certificate.
@@ -216,17 +242,14 @@ class Moments:
 
     def _anchored(self, sums: Floats) -> RowMoments:
         p, anchors = len(self.names), self._state.anchors
-        skipped, skips = anchors.skipped(p)
-        return RowMoments(
-            *moment_sums.anchored_moments(
-                sums, self._state.anchors.per_node(p), 1.0, skipped, skips
-            )
-        )
+        relative = anchors.per_node(p)
+        found = moment_sums.anchored_moments(sums[1], relative, 1.0, *anchors.skipped(p))
+        return RowMoments(*found, relative[0] + self._state.origin)
 
     def timed_rows(self, *, intercept: bool) -> TimedRows:
         """`evidence_rows` as they were at every mark, and as they are."""
         views = [
-            self._anchored(sums) if intercept else RowMoments(*moment_sums.row_moments(sums, False))
+            self._anchored(sums) if intercept else self._rows(sums, intercept=False)
             for _, sums in sorted(self._state.marks.items())
         ]
         views.append(self.evidence_rows(intercept=intercept))
@@ -241,27 +264,26 @@ class Moments:
 
         The training is the latest of the marks after 8, 32, 128, ... samples that holds no more
         than a quarter of all. Numerators that use it count the later samples only, so no sample has
-        to count for nothing as an origin: the shift by it is for the digits.
+        to count for nothing as an origin.
         """
         mark = training_mark(self._state.marks, self.n)
         if mark is None:
             return None
-        before = self._state.marks[mark]
-        after = moment_sums.difference(self._state.sums, before)
-        estimation = RowMoments(*moment_sums.row_moments(before, intercept))
+        before, view = self._state.marks[mark], int(intercept)
+        estimation = self._rows(before, intercept)
+        later = moment_sums.difference(self._state.sums[view], before[view])
         if not intercept:
-            later = RowMoments(*moment_sums.row_moments(after, False))
-            return Split(mark // 2, estimation, later, estimation)
+            after = RowMoments(*moment_sums.row_moments(later, False))
+            return Split(mark // 2, estimation, after, estimation)
         p = len(self.names)
-        anchors, nothing = (
-            self._state.anchors.per_node(p),
-            (np.zeros(p), np.zeros(p, dtype=np.bool_)),
+        plain = np.zeros((2, p, p)), 0.0, np.zeros((2, p)), np.zeros(p, dtype=np.bool_)
+        origins = np.tile(self._state.origin, (p, 1))
+        return Split(
+            mark // 2,
+            RowMoments(*moment_sums.anchored_moments(before[1], *plain), origins),
+            RowMoments(*moment_sums.anchored_moments(later, *plain), origins),
+            estimation,
         )
-        training, later = (
-            RowMoments(*moment_sums.anchored_moments(sums, anchors, 0.0, *nothing))
-            for sums in (before, after)
-        )
-        return Split(mark // 2, training, later, estimation)
 
     def watched(self, *, intercept: bool) -> WatchedRows | None:
         """Training and later samples with squares, time and actions; None while there are too few,
@@ -270,10 +292,7 @@ class Moments:
         mark = training_mark(self._state.marks, self.n)
         if mark is None or mark not in self._state.watch.marks:
             return None
-        p = len(self.names)
-        return self._state.watch.rows(
-            mark, self._state.anchors.per_node(p) if intercept else np.zeros((p, p))
-        )
+        return self._state.watch.rows(mark, intercept=intercept)
 
     def as_row(self, action: Action, sample: Mapping[str, float] | ArrayLike) -> Floats:
         """A sample as p numbers, checked, the assigned value in its place."""

@@ -109,7 +109,7 @@ class _Watching:
     def see(self, told: Told) -> None:
         targets = np.array([target_index(told.action, self._names)])
         start = time.perf_counter()
-        self._watch = self._watch.after(targets, told.sample[None, :])
+        self._watch = self._watch.after(targets, told.sample[None, :], told.sample)
         self.seconds += time.perf_counter() - start
 
 

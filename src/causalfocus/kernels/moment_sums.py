@@ -4,7 +4,12 @@ Layout: ``sums[0]`` holds the high and ``sums[1]`` the low parts; ``sums[:, g]``
 samples in which node g was set, ``g = p`` the passive observations. Each group is a symmetric
 (p + 1, p + 1) matrix of which the lower triangle is used; its last index is the constant 1, so its
 last row holds plain sums and its corner the number of samples.
+
+Variables are taken as their differences from an origin, exactly: where all values are far from zero
+the sums then keep their digits.
 """
+
+import math
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,30 +21,56 @@ from causalfocus.kernels.population import action_mean, total_effects
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-CONSTANT = 1e-28
-"""A variable whose centred sum of squares is below this share of its raw one does not vary: the
-share is what 106 bits can resolve with a margin for the rounding of a million additions."""
+CONSTANT = 1e-24
+"""A variable whose centred sum of squares is below this share of that about the origin does not
+vary: 106 bits resolve it no better than to 1e-8, and estimates bear no more (`row_fit`)."""
 
+FAR = 1e4
+"""What is left of a sum of squares after a shift may be smaller by this factor; below it is lost,
+and no row that has it gives evidence. The error of a shifted sum is 1e-31 of what it was, so with
+`row_evidence.TRUST` it moves the evidence by less than FAR * 1e20 * 1e-31 nats per coefficient."""
 
-FAR = 1e18
-"""A variable that is a billion times as far from zero as it varies has lost its digits in the sums:
-it counts as one that does not vary, and its rows give no evidence."""
+FAR_LATER = 1e6
+"""The same for the sums of later samples, which are differences of sums."""
 
 
 @kernel
-def add_samples(sums: Floats, targets: Ints, samples: Floats) -> None:
+def add_samples(sums: Floats, origin: Floats, targets: Ints, samples: Floats) -> None:
     """Add samples one after the other; a bulk call is bit for bit the same as single ones."""
     p = samples.shape[1]
+    z, z_low = np.ones(p + 1), np.zeros(p + 1)
     for s in range(samples.shape[0]):
         group = targets[s] if targets[s] >= 0 else p
+        for j in range(p):
+            z[j], z_low[j] = dd.two_sum(samples[s, j], -origin[j])
         for j in range(p + 1):
-            x_j = samples[s, j] if j < p else 1.0
             for k in range(j + 1):
-                x_k = samples[s, k] if k < p else 1.0
-                high, low = dd.two_product(x_j, x_k)
+                high, low = dd.multiply(z[j], z_low[j], z[k], z_low[k])
                 high, low = dd.add(sums[0, group, j, k], sums[1, group, j, k], high, low)
                 sums[0, group, j, k] = high
                 sums[1, group, j, k] = low
+
+
+@kernel
+def moved(sums: Floats, by: Floats) -> Floats:
+    """The same sums about an origin that is further away, by (2, p), high and low parts."""
+    result = sums.copy()
+    p = sums.shape[2] - 1
+    for g in range(p + 1):
+        n, n_low = sums[0, g, p, p], sums[1, g, p, p]
+        for i in range(p):
+            # sum (x_i - a_i) = S_i - n a_i
+            part, part_low = dd.multiply(n, n_low, by[0, i], by[1, i])
+            plain, plain_low = dd.add(sums[0, g, p, i], sums[1, g, p, i], -part, -part_low)
+            result[0, g, p, i], result[1, g, p, i] = plain, plain_low
+            for k in range(i + 1):
+                # sum (x_i - a_i)(x_k - a_k) = S_ik - a_i S_k - a_k sum (x_i - a_i)
+                part, part_low = dd.multiply(sums[0, g, p, k], sums[1, g, p, k], by[0, i], by[1, i])
+                high, low = dd.add(sums[0, g, i, k], sums[1, g, i, k], -part, -part_low)
+                part, part_low = dd.multiply(plain, plain_low, by[0, k], by[1, k])
+                high, low = dd.add(high, low, -part, -part_low)
+                result[0, g, i, k], result[1, g, i, k] = high, low
+    return result
 
 
 @kernel
@@ -112,7 +143,9 @@ def _sum_of_rows(sums: Floats, j: int) -> Floats:
 
 @kernel
 def difference(sums: Floats, earlier: Floats) -> Floats:
-    """The sums of the samples since an earlier state of the same sums."""
+    """The sums of the samples since an earlier state of the same sums. A variable of which too few
+    digits are left is nan: it gives no evidence.
+    """
     result = np.zeros_like(sums)
     groups, q = sums.shape[1], sums.shape[2]
     for g in range(groups):
@@ -123,66 +156,73 @@ def difference(sums: Floats, earlier: Floats) -> Floats:
                 )
                 result[0, g, j, k] = high
                 result[1, g, j, k] = low
+        for j in range(q):
+            left = result[0, g, j, j]
+            if left != 0.0 and not sums[0, g, j, j] < FAR_LATER * left:
+                result[:, g, j, : j + 1] = math.nan
+                result[:, g, j:, j] = math.nan
     return result
 
 
 @kernel
 def anchored_moments(
     sums: Floats, anchors: Floats, uncounted: float, skipped: Floats, skips: NDArray[np.bool_]
-) -> tuple[Floats, Floats, Floats, Floats]:
-    """Per node j: sums of products of (x - anchor_j, 1), high and low parts, their number, and the
-    anchors.
+) -> tuple[Floats, Floats, Floats]:
+    """Per node j: sums of products of (x - anchor_j, 1), high and low parts, and their number. A
+    variable of which too few digits are left is nan: it gives no evidence.
 
+    anchors : (2, p, p), relative to the origin of the sums, high and low parts
     uncounted : 1 if the anchor is among the samples of j and is to count for nothing: shifted by
         itself it adds nothing but its count, which is taken off. 0 for other samples
-    skipped : a sample that counts for nothing in the rows j with skips[j]; its share is taken off
+    skipped : (2, p), a sample, relative to the origin, that counts for nothing in the rows j with
+        skips[j]; its share is taken off
     """
     q = sums.shape[2]
     p = q - 1
     grams, lows = np.zeros((p, q, q)), np.zeros((p, q, q))
     counts = np.zeros(p)
+    row = np.zeros((2, q, q, q))
     for j in range(p):
         total = _sum_of_rows(sums, j)
-        n, n_low = total[0, p, p], total[1, p, p]
         if skips[j]:
-            n, n_low = dd.add(n, n_low, -1.0, 0.0)
-            for i in range(p):
-                total[0, p, i], total[1, p, i] = dd.add(
-                    total[0, p, i], total[1, p, i], -skipped[i], 0.0
-                )
-                for k in range(p):
-                    part, part_low = dd.multiply(skipped[i], 0.0, skipped[k], 0.0)
-                    total[0, i, k], total[1, i, k] = dd.add(
-                        total[0, i, k], total[1, i, k], -part, -part_low
-                    )
+            _take_off(total, skipped)
+        n = total[0, p, p]
         if n <= uncounted:
             continue
+        row[:, 0] = total
+        shifted = moved(row, anchors[:, j])[:, 0]
+        shifted[0, p, p] -= uncounted
         counts[j] = n - uncounted
-        grams[j, p, p] = n - uncounted
-        for i in range(p):
-            # sum (x_i - a_i) = S_i - n a_i
-            shift, shift_low = dd.multiply(n, n_low, anchors[j, i], 0.0)
-            plain, plain_low = dd.add(total[0, p, i], total[1, p, i], -shift, -shift_low)
-            grams[j, p, i], lows[j, p, i] = plain, plain_low
-            grams[j, i, p], lows[j, i, p] = plain, plain_low
+        for i in range(q):
             for k in range(i + 1):
-                # sum (x_i - a_i)(x_k - a_k) = S_ik - a_i S_k - a_k sum (x_i - a_i)
-                part, part_low = dd.multiply(total[0, p, k], total[1, p, k], anchors[j, i], 0.0)
-                high, low = dd.add(total[0, i, k], total[1, i, k], -part, -part_low)
-                part, part_low = dd.multiply(plain, plain_low, anchors[j, k], 0.0)
-                high, low = dd.add(high, low, -part, -part_low)
-                grams[j, i, k], lows[j, i, k] = high, low
-                grams[j, k, i], lows[j, k, i] = high, low
+                grams[j, i, k], lows[j, i, k] = shifted[0, i, k], shifted[1, i, k]
+                grams[j, k, i], lows[j, k, i] = shifted[0, i, k], shifted[1, i, k]
         for i in range(p):
-            if not total[0, i, i] < FAR * grams[j, i, i]:
-                grams[j, i, :], lows[j, i, :] = 0.0, 0.0
-                grams[j, :, i], lows[j, :, i] = 0.0, 0.0
-    return grams, lows, counts, anchors
+            if not total[0, i, i] <= FAR * shifted[0, i, i]:
+                grams[j, i, :], grams[j, :, i] = math.nan, math.nan
+    return grams, lows, counts
+
+
+@kernel
+def _take_off(total: Floats, sample: Floats) -> None:
+    """Take one sample, (2, p), off the sums of a row."""
+    p = total.shape[1] - 1
+    total[0, p, p], total[1, p, p] = dd.add(total[0, p, p], total[1, p, p], -1.0, 0.0)
+    for i in range(p):
+        total[0, p, i], total[1, p, i] = dd.add(
+            total[0, p, i], total[1, p, i], -sample[0, i], -sample[1, i]
+        )
+        for k in range(i + 1):
+            part, part_low = dd.multiply(sample[0, i], sample[1, i], sample[0, k], sample[1, k])
+            total[0, i, k], total[1, i, k] = dd.add(
+                total[0, i, k], total[1, i, k], -part, -part_low
+            )
 
 
 @kernel
 def row_moments(sums: Floats, intercept: bool) -> tuple[Floats, Floats, Floats, Floats]:
-    """Per node j: its Gram matrix G_j (high and low parts), number of samples n_j, and means.
+    """Per node j: its Gram matrix G_j (high and low parts), number of samples n_j, and means, all
+    about the origin of the sums.
 
     With an intercept the constant regressor is swept out: G_j is centred over the samples of j. A
     variable that does not vary among them gets exact zeros.

@@ -65,11 +65,11 @@ def family_tables(
     p, q = len(counts), grams.shape[1]
     costs = np.full((p, 1 << (p - 1)), math.inf)
     evidence = np.full((p, 1 << (p - 1)), -math.inf)
-    work, best = workspace(q), np.empty(q)
     n_edges = edge_count(weights)
     own_weight = math.log(W_EDGE / n_edges)
     enough = levels[1] + max(math.log(0.5 * p * (p - 1) / n_edges), 0.0) + SAFETY
     of_use = (levels[0] - own_weight, enough + SAFETY - own_weight)
+    limits = (setting[0], setting[1])
     for j in range(p):
         n, row = counts[j], (grams[j], lows[j], j)
         own = parents_of(weights, j)
@@ -94,12 +94,8 @@ def family_tables(
                         evidence[j, mask] = max(evidence[j, mask], against)
                         if against >= enough:
                             break
-            if evidence[j, mask] >= enough:
-                continue
-            allowed = _class_sets(regressors, p, effects)
-            fit_row(row, regressors, allowed, math.inf, work, best)
-            fitted = residual_at(row, regressors, best) * (1.0 - FIT)
-            costs[j, mask] = swapped + _least_negative_likelihood(fitted, n, setting)
+            if evidence[j, mask] < enough:
+                costs[j, mask] = swapped + class_row_cost(row, regressors, n, p, effects, limits)
     return costs, evidence
 
 
@@ -112,14 +108,24 @@ def class_row_cost(
     effects: tuple[float, float],
     limits: tuple[float, float],
 ) -> float:
-    """Minus the largest log-likelihood of a row in the class."""
+    """Minus the largest log-likelihood of a row in the class, or less: minus infinity where it has
+    no limit, or where a variable has lost its digits.
+    """
     if n <= 0.0:
         return 0.0
+    for k in regressors:
+        if math.isnan(row[0][k, k]):
+            return -math.inf
+    if math.isnan(row[0][row[2], row[2]]):
+        return -math.inf
     q = len(regressors) + 1
-    work, best = workspace(q), np.empty(q)
-    fit_row(row, regressors, _class_sets(regressors, p, effects), math.inf, work, best)
-    fitted = residual_at(row, regressors, best) * (1.0 - FIT)
-    return _least_negative_likelihood(fitted, n, (limits[0], limits[1], 0.0, 0.0, 0.0))
+    best = np.empty(q)
+    fit_row(row, regressors, _class_sets(regressors, p, effects), math.inf, workspace(q), best)
+    residual = max(residual_at(row, regressors, best) * (1.0 - FIT), 0.0)
+    v = min(max(residual / n, limits[0]), limits[1])
+    if not v > 0.0:
+        return -math.inf
+    return 0.5 * (n * math.log(2.0 * math.pi * v) + residual / v)
 
 
 @kernel
@@ -130,19 +136,6 @@ def _class_sets(regressors: Ints, p: int, effects: tuple[float, float]) -> Float
         allowed[LOW, -1], allowed[GAP_LOW, -1] = -math.inf, 0.0
         allowed[GAP_HIGH, -1], allowed[HIGH, -1] = 0.0, math.inf
     return allowed
-
-
-@kernel
-def _least_negative_likelihood(residual: float, n: float, setting: Setting) -> float:
-    """Minus the largest log-likelihood of a row; minus infinity where it is not bounded."""
-    if n <= 0.0:
-        return 0.0
-    if not residual > 0.0:
-        residual = 0.0
-    v = min(max(residual / n, setting[0]), setting[1])
-    if v <= 0.0:
-        return -math.inf
-    return 0.5 * (n * math.log(2.0 * math.pi * v) + residual / v)
 
 
 @kernel

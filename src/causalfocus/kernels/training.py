@@ -52,6 +52,8 @@ def log_foretold(
     if n_later <= 0.0:
         return 0.0
     s, j = len(regressors), training[2]
+    if not later[0][j, j] > 0.0:
+        return -math.inf
     own_degrees = n_training - s
     if not own_degrees >= 1.0:
         return -math.inf

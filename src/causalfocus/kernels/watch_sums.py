@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from causalfocus.kernels import double_double as dd
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.moment_sums import FAR
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -21,7 +20,12 @@ Ints = NDArray[np.int64]
 
 @kernel
 def watch_samples(
-    sums: Floats, firsts: Floats, targets: Ints, samples: Floats, n_before: float
+    sums: Floats,
+    origin: Floats,
+    firsts: Floats,
+    targets: Ints,
+    samples: Floats,
+    n_before: float,
 ) -> None:
     """Add samples one after the other; the first is number n_before + 1.
 
@@ -30,7 +34,7 @@ def watch_samples(
     """
     p = samples.shape[1]
     q = sums.shape[2]
-    z = np.empty(q)
+    z, z_low = np.ones(q), np.zeros(q)
     for s in range(samples.shape[0]):
         g, target = 2 * p, targets[s]
         if target >= 0:
@@ -38,13 +42,12 @@ def watch_samples(
                 firsts[target] = samples[s, target]
             g = 2 * target + (1 if samples[s, target] != firsts[target] else 0)
         for k in range(p):
-            z[k] = samples[s, k]
-            z[p + 1 + k] = samples[s, k] ** 2
-        z[p] = 1.0
+            z[k], z_low[k] = dd.two_sum(samples[s, k], -origin[k])
+            z[p + 1 + k], z_low[p + 1 + k] = dd.multiply(z[k], z_low[k], z[k], z_low[k])
         z[q - 1] = n_before + s + 1.0
         for j in range(q):
             for k in range(j + 1):
-                high, low = dd.two_product(z[j], z[k])
+                high, low = dd.multiply(z[j], z_low[j], z[k], z_low[k])
                 high, low = dd.add(sums[0, g, j, k], sums[1, g, j, k], high, low)
                 sums[0, g, j, k] = high
                 sums[1, g, j, k] = low
@@ -74,13 +77,49 @@ def later_by(sums: Floats, delay: float) -> Floats:
 
 
 @kernel
-def watched_row(sums: Floats, groups: Ints, anchor: Floats) -> tuple[Floats, Floats, float]:
-    """Sums of some groups as a full matrix, high and low parts, and their number of samples; x is
-    shifted by the anchor, and the squares are those of the shifted x. A column that has lost its
-    digits to the shift is zero, and gives no evidence: an alarm must not come from rounding.
-    """
+def moved(sums: Floats, by: Floats) -> Floats:
+    """The same sums about an origin that is further away, by (2, p), high and low parts."""
+    groups, q = sums.shape[1], sums.shape[2]
+    p = (q - 2) // 2
+    result = sums.copy()
+    for g in range(groups):
+        for j in range(q):
+            for k in range(j):
+                result[:, g, k, j] = result[:, g, j, k]
+        # Rows, then columns: x - a, and x^2 - 2a x + a^2 from the x as it was.
+        for is_column in (False, True):
+            for k in range(p):
+                if by[0, k] == 0.0:
+                    continue
+                for j in range(q):
+                    square = (j, p + 1 + k) if is_column else (p + 1 + k, j)
+                    plain = (j, k) if is_column else (k, j)
+                    one = (j, p) if is_column else (p, j)
+                    _add_times(result[:, g], square, plain, -2.0 * by[0, k], -2.0 * by[1, k])
+                    high, low = dd.multiply(by[0, k], by[1, k], by[0, k], by[1, k])
+                    _add_times(result[:, g], square, one, high, low)
+                    _add_times(result[:, g], plain, one, -by[0, k], -by[1, k])
+    return result
+
+
+@kernel
+def _add_times(
+    total: Floats, to: tuple[int, int], what: tuple[int, int], factor: float, factor_low: float
+) -> None:
+    """Add a multiple of one entry to another."""
+    part, part_low = dd.multiply(
+        total[0, what[0], what[1]], total[1, what[0], what[1]], factor, factor_low
+    )
+    total[0, to[0], to[1]], total[1, to[0], to[1]] = dd.add(
+        total[0, to[0], to[1]], total[1, to[0], to[1]], part, part_low
+    )
+
+
+@kernel
+def watched_row(sums: Floats, groups: Ints) -> tuple[Floats, Floats, float]:
+    """Sums of some groups as a full matrix, high and low parts, and their number of samples."""
     q = sums.shape[2]
-    p = len(anchor)
+    p = (q - 2) // 2
     total = np.zeros((2, q, q))
     for g in groups:
         for j in range(q):
@@ -91,39 +130,4 @@ def watched_row(sums: Floats, groups: Ints, anchor: Floats) -> tuple[Floats, Flo
     for j in range(q):
         for k in range(j):
             total[0, k, j], total[1, k, j] = total[0, j, k], total[1, j, k]
-    raw = np.empty(q)
-    for j in range(q):
-        raw[j] = total[0, j, j]
-    # Shifting rows, then columns: x - a 1, and x^2 - 2a x + a^2 1 from the x as it was.
-    for side in range(2):
-        for k in range(p):
-            a = anchor[k]
-            if a == 0.0:
-                continue
-            for j in range(q):
-                square = (p + 1 + k, j) if side == 0 else (j, p + 1 + k)
-                plain = (k, j) if side == 0 else (j, k)
-                one = (p, j) if side == 0 else (j, p)
-                high, low = total[0, square[0], square[1]], total[1, square[0], square[1]]
-                part, part_low = dd.multiply(
-                    total[0, plain[0], plain[1]], total[1, plain[0], plain[1]], -2.0 * a, 0.0
-                )
-                high, low = dd.add(high, low, part, part_low)
-                part, part_low = dd.multiply(
-                    total[0, one[0], one[1]], total[1, one[0], one[1]], a, 0.0
-                )
-                part, part_low = dd.multiply(part, part_low, a, 0.0)
-                total[0, square[0], square[1]], total[1, square[0], square[1]] = dd.add(
-                    high, low, part, part_low
-                )
-                part, part_low = dd.multiply(
-                    total[0, one[0], one[1]], total[1, one[0], one[1]], -a, 0.0
-                )
-                total[0, plain[0], plain[1]], total[1, plain[0], plain[1]] = dd.add(
-                    total[0, plain[0], plain[1]], total[1, plain[0], plain[1]], part, part_low
-                )
-    n = total[0, p, p]
-    for j in range(q):
-        if not raw[j] < FAR * total[0, j, j]:
-            total[:, j, :], total[:, :, j] = 0.0, 0.0
-    return total[0], total[1], n
+    return total[0], total[1], total[0, p, p]

@@ -139,7 +139,9 @@ class ResolutionRule(MixtureRule):
     def refutation(self, moments: Moments, estimate: LinearSEM) -> Alarm | None:
         """The alarm by which no system that is assumed fits, contrary orders included."""
         alarm = loudest(self.alarms(moments, estimate), self.threshold)
-        split = self.split(moments) if alarm is not None else None
+        if alarm is None or estimate.p == 1:
+            return alarm
+        split = self.split(moments)
         if split is None:
             return None
         order = swaps.contrary_order(swaps.swap_costs(split, estimate.weights), estimate.weights)[0]
@@ -209,12 +211,7 @@ class ResolutionDecision(Decision):
         costs = swaps.swap_costs(split, weights)
         order = swaps.contrary_order(costs, weights)[0]
         missing = swaps.missing_evidence(costs, weights, split[2])
-        n_strong = resolution.strong_edges(tables, weights, self.threshold)
-        strong = tables[0] + math.log(resolution.W_EDGE / n_strong)
-        weak = tables[1] + math.log(resolution.W_WEAK / (0.5 * p * (p - 1)))
-        edges = np.minimum(np.minimum(strong, weak), missing)
-        # Below the threshold fewer edges may be strong, and the share is larger; found knows.
-        edges = np.where(weights != 0.0, np.maximum(edges, np.minimum(found, missing)), math.inf)
+        edges = np.minimum(resolution.edge_levels(tables, weights), missing)
         return edges, found, order + swaps.log_swap_weight(p, split[2])
 
     @cached_property

@@ -1,0 +1,117 @@
+"""Where zero is does not matter: no alarm, no evidence and no digit comes from an offset."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import causalfocus as cf
+from causalfocus.kernels.row_evidence import least_squares
+from causalfocus.stopping import EvidenceRule, ResolutionRule
+
+NAMES = ("a", "b", "c")
+
+
+def log_about(offset: float, n: int, *, observe_first: bool) -> tuple[list[cf.Action], np.ndarray]:
+    """b = 0.8 a, c = -0.6 b, values on a grid so that the offset is added without rounding."""
+    rng = np.random.default_rng(3)
+    noise = np.round(rng.standard_normal((n, 3)) * 2**16) / 2**16
+    actions, rows = [], np.empty((n, 3))
+    for s in range(n):
+        target = -1 if (s + observe_first) % 4 == 1 else (s + observe_first) % 4 % 3
+        level = 2.0 if s % 8 < 4 else -2.0
+        x = noise[s].copy()
+        for j in range(3):
+            if j > 0:
+                x[j] += np.round((0.8, -0.6)[j - 1] * x[j - 1] * 2**16) / 2**16
+            if j == target:
+                x[j] = level
+        rows[s] = x + offset
+        actions.append(cf.OBSERVE if target < 0 else cf.do(NAMES[target], level + offset))
+    return actions, rows
+
+
+def moments_about(offset: float, *, observe_first: bool) -> cf.Moments:
+    moments = cf.Moments(NAMES)
+    moments.add_many(*log_about(offset, 700, observe_first=observe_first))
+    return moments
+
+
+RULES = (
+    ResolutionRule(cf.ModelClass(0.3), 0.15, 0.05),
+    EvidenceRule(cf.ModelClass(0.3, 2.0, (0.5, 2.0)), 0.15, 0.05),
+)
+REPORT = cf.LinearSEM([[0, 0, 0], [0.8, 0, 0], [0, -0.6, 0]], 1.0, names=NAMES)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=["resolution", "evidence"])
+@pytest.mark.parametrize("observe_first", [True, False])
+@pytest.mark.parametrize("offset", [300.0, -(2.0**20), 2.0**34])
+def test_evidence_and_alarms_do_not_depend_on_the_offset(
+    offset: float, observe_first: bool, rule: ResolutionRule | EvidenceRule
+) -> None:
+    here, there = (moments_about(at, observe_first=observe_first) for at in (0.0, offset))
+    assert rule.decide(there, REPORT).evidence == pytest.approx(
+        rule.decide(here, REPORT).evidence, abs=2e-3
+    )
+    for one, other in zip(rule.intervals(here, REPORT), rule.intervals(there, REPORT), strict=True):
+        assert (one.low, one.high) == pytest.approx((other.low, other.high), abs=1e-5)
+    mine = sorted(a.evidence for a in rule.alarms(here, REPORT))
+    theirs = sorted(a.evidence for a in rule.alarms(there, REPORT))
+    assert theirs == pytest.approx(mine, abs=1e-5)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_estimates_move_with_the_offset(intercept: bool) -> None:
+    """Weights stay; the constants take up the offset."""
+    offset = 2.0**20
+    space = cf.ModelClass(0.3, intercept=True)
+    here, there = (
+        cf.joint_mle(moments_about(at, observe_first=intercept), space) for at in (0.0, offset)
+    )
+    assert there.weights == pytest.approx(here.weights, abs=1e-9)
+    expected = here.intercepts + offset * (1.0 - here.weights.sum(axis=1))
+    assert there.intercepts == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("noise", [1.0, 1e-3, 3e-7])
+@pytest.mark.parametrize("offset", [0.0, 1e4, 1e8])
+def test_residuals_keep_their_digits_or_say_so(offset: float, noise: float) -> None:
+    """Against exact fractions, at the coefficients that were found: the error moves the evidence,
+    n/2 log R, by less than 1e-5; or the row gives no evidence.
+    """
+    rng = np.random.default_rng(0)
+    n = 300
+    a = rng.standard_normal(n) + offset
+    b = 0.5 * a + noise * rng.standard_normal(n)
+    moments = cf.Moments(["a", "b"])
+    moments.add_many([cf.OBSERVE] * n, np.column_stack([a, b]))
+    rows = moments.evidence_rows(intercept=True)
+    *_, residual, found = least_squares(
+        (rows.grams[1], rows.lows[1], 1), np.array([0, 2]), rows.counts[1]
+    )
+    slope, constant = Fraction(float(found[0])), Fraction(float(found[1]))
+    exact = sum(
+        (Fraction(y) - Fraction(b[0]) - slope * (Fraction(x) - Fraction(a[0])) - constant) ** 2
+        for x, y in zip(a[1:].tolist(), b[1:].tolist(), strict=True)
+    )
+    if noise >= 1e-3 or offset == 0.0:
+        assert residual > 0.0  # what is not extreme is not given up
+    if residual > 0.0:
+        assert 0.5 * n * abs(float(Fraction(residual) / exact - 1)) < 1e-5
+
+
+def test_a_wild_first_sample_gives_no_evidence_rather_than_wrong_one() -> None:
+    """An origin that is billions of standard deviations off leaves too few digits."""
+    rng = np.random.default_rng(1)
+    n = 400
+    a = rng.standard_normal(n)
+    b = 0.5 * a + rng.standard_normal(n)
+    samples = np.column_stack([a, b])
+    samples[0] = 3e9
+    moments = cf.Moments(["a", "b"])
+    moments.add_many([cf.OBSERVE] * n, samples)
+    report = cf.LinearSEM([[0, 0], [0.5, 0]], 1.0, names=["a", "b"])
+    for rule in RULES:
+        assert not rule.decide(moments, report).stop
+        assert all(alarm.evidence < 0 for alarm in rule.alarms(moments, report))
