@@ -33,8 +33,8 @@ Rule = ResolutionRule | EvidenceRule | PaperRule
 JUDGE_SHARE = 100
 """After all alternatives were judged in vain, one more round per so many passes until the next."""
 
-FIRST_CHECK, CHECK_GROWTH = 64, 1.1
-"""The assumptions are put to the test at 64 rounds, at a tenth more, and so on; and at the stop."""
+FIRST_CHECK, CHECK_GROWTH = 64, 1.2
+"""The assumptions are put to the test at 64 rounds, at a fifth more, and so on; and at the stop."""
 
 
 @dataclass(frozen=True)

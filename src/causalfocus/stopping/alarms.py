@@ -209,11 +209,11 @@ def _numerators(
 
     for k in _ancestors(report.weights, j):
         yield "curve", k, foretold([rows.square(k)]), to_causes
-    for g in rows.groups_of(j):
-        rest = rows.groups_of(j)
+    groups = rows.groups_of(j)
+    for g in groups:
         alone, n_alone = rows.later(j, np.array([g]))
-        others, n_others = rows.later(j, rest[rest != g])
         if n_alone > 0.0:
+            others, n_others = rows.later(j, groups[groups != g])
             log_m = log_foretold(training, n_training, alone, n_alone, regressors, LOOSE)
             log_m += log_predictive(training, n_training, others, n_others, regressors)
             yield "action", int(g), log_m, to_actions
