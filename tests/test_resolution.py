@@ -12,7 +12,7 @@ from causalfocus.claims import ResolutionClaim
 from causalfocus.kernels import direction_evidence, resolution, subsets, swaps, training
 from causalfocus.kernels.row_evidence import even_spread, least_squares, regressors_of
 from causalfocus.oracles import report
-from causalfocus.stopping import ResolutionRule
+from causalfocus.stopping import Reorder, ResolutionRule
 from literal import enumerate_dags
 from literal.all_dags import Dag
 
@@ -626,6 +626,52 @@ def test_a_run_to_the_certificate_and_back(intercept: bool) -> None:
     finer = learner.with_space(cf.ModelClass(0.6, intercept=intercept))
     assert finer.rounds == learner.rounds and finer.space.min_effect == 0.6
     assert learner.stopping == "resolution" and learner.space.min_effect == 0.5
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("stopping", ["resolution", "evidence"])
+def test_the_first_perfect_fits_do_not_freeze_the_design(stopping: str, intercept: bool) -> None:
+    """One sample fits perfectly, and nothing bounds the noise: an infinite divergence, almost."""
+    truth = cf.LinearSEM([[0, 0, 0], [0.7, 0, 0], [0, 0.6, 0]], 1.0)
+    actions = cf.ActionSet(dict.fromkeys(truth.names, (-2, 2)))
+    space = cf.ModelClass(0.2, intercept=intercept)
+    learner = cf.Focus(actions, space, epsilon=0.1, stopping=stopping)
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        action = learner.ask()
+        learner.tell(action, truth.sample(action, 1, rng)[0])
+    assert learner._hedge.learning_rate > 0.01
+
+
+def test_what_no_longer_rises_is_aimed_at() -> None:
+    """An effect far below min_effect that is plain to see: its direction has to be shown, which the
+    game alone does late.
+    """
+    truth = cf.LinearSEM([[0, 0.147], [0, 0]], [1.0, 0.2])
+    actions = cf.ActionSet(dict.fromkeys(truth.names, (-2, 2)))
+    learner = cf.Focus(actions, cf.ModelClass(0.5), epsilon=0.22, delta=0.2)
+    rng = np.random.default_rng(8)
+    assert cf.run(learner, lambda action: truth.sample(action, 1, rng)[0], max_rounds=3000)
+    assert learner.claim.holds(learner.result().model, truth)
+
+
+def test_rivals_are_systems_that_break_the_claim() -> None:
+    """A missing edge and a reversed order, with the best rows that they leave."""
+    truth, moments = data_for(3, 600, 3, density=0.8)
+    answer = report(moments, SPACE)
+    claim = ResolutionClaim(SPACE, 0.15)
+    assert claim.holds(answer, truth)
+    j, k = np.argwhere(answer.weights)[0]
+    others = np.array([int(s) for s in resolution.nondescendants(answer.weights)])
+    others[j] &= ~(1 << int(k))
+    without = claim.rival(moments, answer, Reorder(others, np.arange(3) == j))
+    assert without.weights[j, k] == 0.0 and not claim.holds(answer, without)
+    before = np.array([0b000, 0b001, 0b011])
+    turned = claim.rival(moments, answer, Reorder(before, np.ones(3, dtype=bool)))
+    assert turned.order.tolist() == [0, 1, 2] and not claim.holds(answer, turned)
+    rows = moments.rows(intercept=False)
+    expected = np.linalg.lstsq(rows.grams[2][:2, :2], rows.grams[2][:2, 2], rcond=None)[0]
+    assert turned.weights[2, :2] == pytest.approx(expected)
 
 
 def test_the_reason_names_what_is_left() -> None:

@@ -18,7 +18,7 @@ from causalfocus.oracles import graph_mle, joint_mle, report, reported_from
 from causalfocus.oracles.limits import numerical_errors
 from causalfocus.sem import LinearSEM
 from causalfocus.space import ModelClass
-from causalfocus.stopping import Move
+from causalfocus.stopping import Move, Reorder
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -56,6 +56,10 @@ class Claim(Protocol):
     def epsilon(self) -> float | None:
         """Accuracy of the weights; None for the graph alone."""
 
+    @property
+    def bounds_noise(self) -> bool:
+        """Whether a range of the noise variances is assumed."""
+
     def estimate(self, moments: Moments) -> LinearSEM:
         """What to report of the system after these data."""
 
@@ -78,6 +82,10 @@ class ExactClaim:
 
     space: ModelClass
     epsilon: float | None
+
+    @property
+    def bounds_noise(self) -> bool:
+        return self.space.noise_variance is not None
 
     def estimate(self, moments: Moments) -> LinearSEM:
         return joint_mle(moments, self.space)
@@ -125,6 +133,10 @@ class ResolutionClaim:
     space: ModelClass
     epsilon: float | None
 
+    @property
+    def bounds_noise(self) -> bool:
+        return False
+
     @cached_property
     def _radii(self) -> tuple[float, float]:
         return math.inf if self.epsilon is None else self.epsilon, self.space.min_effect
@@ -170,18 +182,31 @@ class ResolutionClaim:
         errors = np.abs(report.weights - truth.weights)[is_reported]
         return bool((errors < (self.epsilon or math.inf)).all())
 
-    def rival(self, moments: Moments, estimate: LinearSEM, move: Move) -> LinearSEM:
-        """The estimate with one coefficient moved and the others along, as the data let them."""
+    def rival(self, moments: Moments, estimate: LinearSEM, found: Move | Reorder) -> LinearSEM:
+        """The estimate with one coefficient moved and the others along, as the data let them; or
+        with the best rows that another order leaves to some nodes.
+        """
         rows = moments.rows(intercept=self.space.intercept)
-        weights = estimate.weights.copy()
-        along = resolution_response.direction(
-            rows.grams[move.effect], move.effect, move.cause, move.parents, self.space.min_effect
-        )
-        weights[move.effect] += along
+        weights, variances = estimate.weights.copy(), estimate.noise_variances.copy()
+        if isinstance(found, Move):
+            weights[found.effect] += resolution_response.direction(
+                rows.grams[found.effect],
+                found.effect,
+                found.cause,
+                found.parents,
+                self.space.min_effect,
+            )
+        else:
+            for j in np.flatnonzero(found.is_swapped):
+                weights[j], residual = resolution_response.fitted_on(
+                    rows.grams[j], int(j), int(found.before[j])
+                )
+                if residual > 0.0:
+                    variances[j] = residual / rows.counts[j]
         intercepts = estimate.intercepts.copy()
         if self.space.intercept:
-            intercepts[move.effect] -= float(along @ rows.means[move.effect])
-        return LinearSEM._trusted(weights, estimate.noise_variances, intercepts, estimate.names)
+            intercepts -= ((weights - estimate.weights) * rows.means).sum(axis=1)
+        return LinearSEM._trusted(weights, variances, intercepts, estimate.names)
 
 
 def claim_of(stopping: Stopping, space: ModelClass, epsilon: float | None) -> Claim:

@@ -287,7 +287,14 @@ class Focus:
     def _gains(self) -> Floats:
         """Divergences of the best response per unit of cost; none where a sample fits perfectly, or
         for a single node.
+
+        Without a lower bound on the noise, the divergences from a nearly perfect fit know no limit,
+        and AdaHedge never forgets them. So it waits until every row has twice as many samples as it
+        could have coefficients.
         """
+        counts = self._moments.rows(intercept=self.space.intercept).counts
+        if not self.claim.bounds_noise and counts.min() < 2 * (len(self.names) + 1):
+            return np.zeros(len(self.actions))
         weights = self._hedge.weights / self._costs
         gains = self.claim.gains(self.estimate, (self._targets, self._values, weights))
         return gains / self._costs if np.isfinite(gains).all() else np.zeros(len(gains))

@@ -58,7 +58,7 @@ class RoundTimes:
 def round_times(sizes: range) -> Iterator[RoundTimes]:
     """One row per number of nodes, as soon as it is measured."""
     for stopping in RULES:
-        _times(2, stopping)  # whatever is still to compile, does so here
+        _times(3, stopping)  # whatever is still to compile, does so here
         for p in sizes:
             yield _times(p, stopping)
 

@@ -31,7 +31,7 @@ from causalfocus.kernels.row_evidence import Prior, log_marginal, regressors_of,
 from causalfocus.kernels.row_fit import GAP_HIGH, GAP_LOW, HIGH, LOW, fit_row, two_intervals
 from causalfocus.kernels.same_graph import beyond
 from causalfocus.kernels.subsets import as_nodes, count
-from causalfocus.kernels.tableau import Row, workspace
+from causalfocus.kernels.tableau import Row, Workspace, workspace
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -69,7 +69,7 @@ def family_tables(
     own_weight = math.log(W_EDGE / n_edges)
     enough = levels[1] + max(math.log(0.5 * p * (p - 1) / n_edges), 0.0) + SAFETY
     of_use = (levels[0] - own_weight, enough + SAFETY - own_weight)
-    limits = (setting[0], setting[1])
+    limits, work = (setting[0], setting[1]), workspace(q)
     for j in range(p):
         n, row = counts[j], (grams[j], lows[j], j)
         own = parents_of(weights, j)
@@ -95,7 +95,9 @@ def family_tables(
                         if against >= enough:
                             break
             if evidence[j, mask] < enough:
-                costs[j, mask] = swapped + class_row_cost(row, regressors, n, p, effects, limits)
+                costs[j, mask] = swapped + class_row_cost(
+                    row, regressors, n, p, effects, limits, work
+                )
     return costs, evidence
 
 
@@ -107,6 +109,7 @@ def class_row_cost(
     p: int,
     effects: tuple[float, float],
     limits: tuple[float, float],
+    work: Workspace,
 ) -> float:
     """Minus the largest log-likelihood of a row in the class, or less: minus infinity where it has
     no limit, or where a variable has lost its digits.
@@ -118,9 +121,8 @@ def class_row_cost(
             return -math.inf
     if math.isnan(row[0][row[2], row[2]]):
         return -math.inf
-    q = len(regressors) + 1
-    best = np.empty(q)
-    fit_row(row, regressors, _class_sets(regressors, p, effects), math.inf, workspace(q), best)
+    best = np.empty(len(regressors))
+    fit_row(row, regressors, _class_sets(regressors, p, effects), math.inf, work, best)
     residual = max(residual_at(row, regressors, best) * (1.0 - FIT), 0.0)
     v = min(max(residual / n, limits[0]), limits[1])
     if not v > 0.0:

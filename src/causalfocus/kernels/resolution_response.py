@@ -93,6 +93,18 @@ def direction(gram: Floats, j: int, k: int, parents: int, move: float) -> Floats
 
 
 @kernel
+def fitted_on(gram: Floats, j: int, nodes: int) -> tuple[Floats, float]:
+    """(p,): the least-squares row of j on a set of nodes, and its residual."""
+    p = gram.shape[0]
+    found = np.zeros(p)
+    members = regressors_of(nodes, p, p)
+    _, b, residual = _regression(gram, j, members)
+    for m in range(len(members)):
+        found[members[m]] = b[m]
+    return found, residual
+
+
+@kernel
 def _closest_row(
     rows: Rows, reported: Floats, radii: tuple[float, float]
 ) -> tuple[float, int, int, float]:

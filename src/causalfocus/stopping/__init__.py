@@ -5,7 +5,7 @@ from causalfocus.stopping.certificate import EvidenceDecision, EvidenceRule, Int
 from causalfocus.stopping.decision import Decision
 from causalfocus.stopping.measure import evidence
 from causalfocus.stopping.paper import PaperConstants, PaperDecision, PaperRule, paper_log_tail
-from causalfocus.stopping.resolution import Move, ResolutionDecision, ResolutionRule
+from causalfocus.stopping.resolution import Move, Reorder, ResolutionDecision, ResolutionRule
 
 __all__ = [
     "Alarm",
@@ -17,6 +17,7 @@ __all__ = [
     "PaperConstants",
     "PaperDecision",
     "PaperRule",
+    "Reorder",
     "ResolutionDecision",
     "ResolutionRule",
     "evidence",

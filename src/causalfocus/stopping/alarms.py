@@ -41,6 +41,7 @@ from numpy.typing import NDArray
 
 from causalfocus.kernels import certificate, other_graphs, resolution, swaps
 from causalfocus.kernels.row_evidence import least_squares, regressors_of
+from causalfocus.kernels.tableau import workspace
 from causalfocus.kernels.training import log_foretold, log_predictive
 from causalfocus.moments import Moments
 from causalfocus.sem import LinearSEM
@@ -128,7 +129,7 @@ class _Claimed:
             effects = self.space.min_effect, self.space.effect_limit
             regressors = _regressors(certificate.parents_of(weights, j), p, self.space.intercept)
             return -other_graphs.class_row_cost(
-                row, regressors, n, p, effects, self.space.variance_limits
+                row, regressors, n, p, effects, self.space.variance_limits, workspace(p + 1)
             )
         parents = resolution.nondescendants(weights)[j]
         regressors = _regressors(parents, p, self.space.intercept)

@@ -92,12 +92,12 @@ class ResolutionRule(MixtureRule):
         if resolution.row_evidence(tables, weights) < self.threshold:
             return ResolutionVerdict(False, _least(tables, families, weights))
         costs = swaps.swap_costs(split, weights)
-        order = swaps.contrary_order(costs, weights)[0]
-        if (
-            swaps.missing_evidence(costs, weights, split[2]).min() < self.threshold
-            or order + swaps.log_swap_weight(estimate.p, split[2]) < self.threshold
-        ):
-            return ResolutionVerdict(False, None)
+        missing = swaps.missing_evidence(costs, weights, split[2])
+        if missing.min() < self.threshold:
+            return ResolutionVerdict(False, _without(missing, weights))
+        order, before, is_swapped = swaps.contrary_order(costs, weights)
+        if order + swaps.log_swap_weight(estimate.p, split[2]) < self.threshold:
+            return ResolutionVerdict(False, Reorder(before, is_swapped))
         found, tables, families = resolution.row_tables(
             data, weights, self.scale, self.threshold, False
         )
@@ -163,6 +163,22 @@ def _least(tables: Floats, families: Ints, weights: Floats) -> "Move | None":
     return Move(int(j), int(k), int(families[j, k])) if families[j, k] else None
 
 
+def _without(missing: Floats, weights: Floats) -> "Reorder":
+    """The alternative without the reported edge that has the least evidence."""
+    j, k = np.unravel_index(int(missing.argmin()), missing.shape)
+    before = resolution.nondescendants(weights)
+    before[j] &= ~(1 << int(k))
+    return Reorder(before, np.arange(len(weights)) == j)
+
+
+@dataclass(frozen=True)
+class Reorder:
+    """An alternative that has other rows for some nodes: each on the nodes before it, as sets."""
+
+    before: Ints
+    is_swapped: NDArray[np.bool_]
+
+
 @dataclass(frozen=True)
 class Move:
     """An alternative that moves one coefficient: its effect, its cause, and the set of the effect's
@@ -181,11 +197,12 @@ class ResolutionVerdict:
     Attributes
     ----------
     rejects_all : whether every alternative is rejected at the threshold
-    rival : the move that has the least evidence against it; None if none does
+    rival : the alternative that has the least evidence against it, of the kind that was judged
+        last; None if none lags
     """
 
     rejects_all: bool
-    rival: Move | None
+    rival: Move | Reorder | None
 
 
 @dataclass(frozen=True)
@@ -242,7 +259,7 @@ class ResolutionDecision(Decision):
                 f"Every system that breaks the claim is rejected: the evidence has reached "
                 f"log(1/delta) = {self.threshold:.2f} nats."
             )
-        if self.verdict is not None and self.verdict.rival is not None:
+        if self.verdict is not None and isinstance(self.verdict.rival, Move):
             return self._about(self.verdict.rival)
         edges, others, order = self._evidence
         if edges.min() < min(others, order, self.threshold):
