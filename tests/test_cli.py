@@ -10,7 +10,7 @@ import pytest
 
 def causalfocus(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", "from causalfocus.cli import main; main()", *arguments],
+        [sys.executable, "-m", "causalfocus", *arguments],
         capture_output=True,
         text=True,
         cwd=cwd,

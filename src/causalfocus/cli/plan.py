@@ -15,6 +15,17 @@ from rich.table import Table
 
 from causalfocus.actions import ActionSet
 from causalfocus.cli.given import action_set, load_model
+from causalfocus.cli.options import (
+    AsJson,
+    Costs,
+    Density,
+    Intercept,
+    MaxEffect,
+    MinEffect,
+    NoiseRange,
+    Ranges,
+    Reach,
+)
 from causalfocus.errors import InvalidInputError
 from causalfocus.names import default_names
 from causalfocus.planning import Forecast, Outlook, drawn_forecasts, mean_share, outlook
@@ -40,13 +51,8 @@ def plan(
     model: Annotated[
         Path | None, typer.Option(help="A system as JSON; else plausible systems are drawn.")
     ] = None,
-    ranges: Annotated[
-        list[str] | None,
-        typer.Option("--range", help="X1=-2:2, or X1=none if it cannot be set; once per node."),
-    ] = None,
-    costs: Annotated[
-        list[str] | None, typer.Option("--cost", help="Cost of a round: X1=5 or observe=1.")
-    ] = None,
+    ranges: Ranges = None,
+    costs: Costs = None,
     stopping: Annotated[CertifiedBy, typer.Option(help="Which rule stops.")] = (
         CertifiedBy.resolution
     ),
@@ -59,19 +65,16 @@ def plan(
     nodes: Annotated[
         int | None, typer.Option(min=2, help="Number of nodes, where no ranges name them.")
     ] = None,
-    reach: Annotated[float, typer.Option(help="Nodes without a range: -reach to reach.")] = 2.0,
-    min_effect: Annotated[float, typer.Option(help="Smallest effect of the class.")] = 0.15,
-    max_effect: Annotated[float, typer.Option(help="Largest effect of the class.")] = 1.5,
-    noise: Annotated[tuple[float, float], typer.Option(help="Range of the noise variances.")] = (
-        0.8,
-        1.2,
-    ),
-    intercept: Annotated[bool, typer.Option(help="Allow constants in the equations.")] = False,
-    density: Annotated[float, typer.Option(help="Probability of an edge, to draw.")] = 0.3,
+    reach: Reach = 2.0,
+    min_effect: MinEffect = 0.15,
+    max_effect: MaxEffect = 1.5,
+    noise: NoiseRange = (0.8, 1.2),
+    intercept: Intercept = False,
+    density: Density = 0.3,
     systems: Annotated[int, typer.Option(min=1, help="How many systems to draw.")] = 20,
     seed: Annotated[int, typer.Option(help="For the same draws again.")] = 0,
     out: Annotated[Path | None, typer.Option(help="Save a picture to this file.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Foretell the rounds, and the cost, to a certificate, and how they would be spent.
 

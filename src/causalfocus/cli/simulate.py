@@ -12,6 +12,17 @@ import typer
 from rich.console import Console
 
 from causalfocus.cli.given import action_set, load_model
+from causalfocus.cli.options import (
+    AsJson,
+    Costs,
+    Density,
+    Intercept,
+    MaxEffect,
+    MinEffect,
+    NoiseRange,
+    Ranges,
+    Reach,
+)
 from causalfocus.focus import Focus
 from causalfocus.information import complexity
 from causalfocus.report.checks import check_picture
@@ -43,35 +54,27 @@ class Stopping(StrEnum):
 
 def simulate(
     nodes: Annotated[int, typer.Option(help="Number of nodes.")] = 6,
-    density: Annotated[float, typer.Option(help="Probability of an edge.")] = 0.3,
+    density: Density = 0.3,
     seed: Annotated[int, typer.Option(help="For the same system and samples again.")] = 0,
     policy: Annotated[Policy, typer.Option(help="Who chooses the actions.")] = Policy.focus,
     stopping: Annotated[Stopping, typer.Option(help="Which rule stops.")] = Stopping.resolution,
     epsilon: Annotated[float, typer.Option(help="Accuracy of the weights.")] = 0.07,
     delta: Annotated[float, typer.Option(help="How often the answer may be wrong.")] = 0.05,
     max_rounds: Annotated[int, typer.Option(min=0, help="Give up after so many.")] = 100_000,
-    reach: Annotated[float, typer.Option(help="Nodes can be set to -reach and reach.")] = 2.0,
-    ranges: Annotated[
-        list[str] | None,
-        typer.Option("--range", help="X1=-1:3, or X1=none if it cannot be set; repeatable."),
-    ] = None,
-    costs: Annotated[
-        list[str] | None, typer.Option("--cost", help="Cost of a round: X1=5 or observe=1.")
-    ] = None,
-    min_effect: Annotated[float, typer.Option(help="Smallest effect of the class.")] = 0.15,
-    max_effect: Annotated[float, typer.Option(help="Largest effect of the class.")] = 1.5,
-    noise: Annotated[tuple[float, float], typer.Option(help="Range of the noise variances.")] = (
-        0.8,
-        1.2,
-    ),
-    intercept: Annotated[bool, typer.Option(help="Allow constants in the equations.")] = False,
+    reach: Reach = 2.0,
+    ranges: Ranges = None,
+    costs: Costs = None,
+    min_effect: MinEffect = 0.15,
+    max_effect: MaxEffect = 1.5,
+    noise: NoiseRange = (0.8, 1.2),
+    intercept: Intercept = False,
     model: Annotated[
         Path | None, typer.Option(help="A system as JSON instead of a drawn one.")
     ] = None,
     checks: Annotated[
         Path | None, typer.Option(help="Save a picture of residuals and alarms to this file.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Run a learner on a system until its answer is certified; exit code 3 if it is not."""
     space = ModelClass(min_effect, max_effect, noise, intercept=intercept)
