@@ -25,12 +25,10 @@ from causalfocus.space import ModelClass
 from causalfocus.stopping import EvidenceRule, ResolutionRule
 
 FACTORS: Final[dict[Stopping, tuple[float, float, float]]] = {
-    "resolution": (0.92, 1.18, 1.65),
+    "resolution": (0.9, 1.1, 1.25),
     "evidence": (0.65, 1.0, 1.15),
 }
-"""Rounds of FOCUS over those on expected moments: tenth percentile, median, ninetieth. At the time
-when expected moments would do, the resolution rule still waits for the least certain of many
-coefficients; the class rule often has luck with the few that bind."""
+"""Rounds of FOCUS over those on expected moments: tenth percentile, median, ninetieth."""
 
 MOST_ROUNDS: Final = 1e12
 DELTAS: Final = (0.1, 0.05, 0.02, 0.01, 0.005)
