@@ -7,6 +7,8 @@ import pytest
 
 import causalfocus as cf
 from causalfocus.kernels.row_evidence import least_squares
+from causalfocus.oracles import report
+from causalfocus.planning import forecasts
 from causalfocus.stopping import EvidenceRule, ResolutionRule
 
 NAMES = ("a", "b", "c")
@@ -115,3 +117,87 @@ def test_a_wild_first_sample_gives_no_evidence_rather_than_wrong_one() -> None:
     for rule in RULES:
         assert not rule.decide(moments, report).stop
         assert all(alarm.evidence < 0 for alarm in rule.alarms(moments, report))
+
+
+def chain_log(blocks: list[tuple[cf.Action, int]]) -> cf.Moments:
+    """a -> b -> c with weights 1 and noise 1, taken block by block."""
+    truth = cf.LinearSEM([[0, 0, 0], [1, 0, 0], [0, 1, 0]], 1.0, names=NAMES)
+    rng = np.random.default_rng(0)
+    moments = cf.Moments(NAMES)
+    for action, n in blocks:
+        moments.add_many([action] * n, truth.sample(action, n, rng))
+    return moments
+
+
+@pytest.mark.parametrize("n_first", [1, 100])
+def test_a_log_that_is_sorted_by_action_is_certified(n_first: int) -> None:
+    """What is constant in the first samples of a row, even at a mark, comes to vary later."""
+    blocks = [(cf.do("c", 1.0), n_first), (cf.do("b", 2.0), 7 if n_first == 1 else 100)]
+    blocks += [(cf.OBSERVE, 1500), (cf.do("a", 2.0), 400), (cf.do("b", -1.0), 400)]
+    moments = chain_log([*blocks, (cf.do("c", 1.0), 400)])
+    rule = ResolutionRule(cf.ModelClass(0.5), 0.2, 0.05)
+    answer = report(moments, rule.space)
+    assert rule.decide(moments, answer).stop
+    for interval in rule.intervals(moments, answer):
+        assert interval.low <= 1.0 <= interval.high
+        assert interval.high - interval.low < 0.4
+
+
+@pytest.mark.parametrize("far", [50.0, 300.0, 1e5])
+def test_a_log_that_begins_with_a_strong_intervention_is_certified(far: float) -> None:
+    """The first sample is far from where its own node, and those after it, usually are."""
+    truth = cf.LinearSEM([[0, 0], [1, 0]], 1.0, names=["a", "b"])
+    space = cf.ModelClass(0.5, 2.0, (0.5, 2.0))
+    rng = np.random.default_rng(1)
+    taken = [cf.do("a", far), cf.OBSERVE, cf.do("a", 0.0), cf.do("b", -2.0), cf.do("b", 2.0)] * 300
+    moments = cf.Moments(["a", "b"])
+    for action in taken:
+        moments.add(action, truth.sample(action, 1, rng)[0])
+    for rule in (EvidenceRule(space, 0.2, 0.05), ResolutionRule(space, 0.2, 0.05)):
+        assert rule.decide(moments, truth).stop, rule
+
+
+@pytest.mark.parametrize("stopping", ["resolution", "evidence"])
+def test_forecasts_do_not_depend_on_the_offset(stopping: str) -> None:
+    space = cf.ModelClass(0.5, 2.0, (0.5, 2.0))
+    found = []
+    for offset in (0.0, 300.0, 2.0**20):
+        model = cf.LinearSEM([[0, 0], [0.9, 0]], 1.0, [offset, offset - 0.9 * offset])
+        actions = cf.ActionSet(dict.fromkeys(model.names, (offset - 2, offset + 2)))
+        (forecast,) = forecasts(
+            model, actions, space, epsilon=0.2, deltas=[0.05], stopping=stopping
+        )
+        found.append(forecast.rounds)
+    assert found[1:] == pytest.approx([found[0]] * 2, rel=0.01)
+
+
+def test_samples_beside_expected_moments_keep_one_origin() -> None:
+    """Whatever is mixed, marks and sums are about the same origin."""
+    model = cf.LinearSEM([[0, 0, 0], [1, 0, 0], [0, 1, 0]], 1.0, names=NAMES)
+    moments = cf.Moments.expected(model, {cf.OBSERVE: 40})
+    rng = np.random.default_rng(2)
+    moments.add_many([cf.OBSERVE] * 300, 50.0 + rng.standard_normal((300, 3)))
+    split = moments.split(intercept=True)
+    assert split is not None
+    assert split.estimation.means[2] == pytest.approx([0.0, 0.0, 0.0], abs=1e-12)
+    both = moments.rows(intercept=True)
+    assert both.counts.tolist() == [340.0] * 3
+    assert both.means[0] == pytest.approx(np.full(3, 50 * 300 / 340), abs=0.5)
+
+
+@pytest.mark.parametrize(("apart", "is_sure"), [(100.0, True), (1e6, False)])
+def test_parts_with_origins_far_apart_keep_their_estimate(apart: float, is_sure: bool) -> None:
+    """The second log begins with a value far from all others; merged, its digits are doubtful."""
+    rng = np.random.default_rng(4)
+    parts = []
+    for first in (0.0, apart):
+        x = rng.standard_normal((400, 1))
+        samples = np.hstack([x, 0.8 * x + rng.standard_normal((400, 1))])
+        part = cf.Moments(["a", "b"])
+        part.add(cf.do("a", first), [first, 0.8 * first])
+        part.add_many([cf.OBSERVE] * 400, samples)
+        parts.append(part)
+    parts[0].merge(parts[1])
+    answer = report(parts[0], cf.ModelClass(0.3))
+    assert answer.weights[1, 0] == pytest.approx(0.8, abs=0.1)
+    assert np.isnan(parts[0].evidence_rows(intercept=True).grams).any() != is_sure

@@ -36,11 +36,10 @@ def test_watched_rows_are_sums_over_samples(has_origin: bool) -> None:
         if target >= 0:
             samples[s, target] = levels[s]
     origin = samples[0] if has_origin else np.zeros(p)
-    watch = Watch.empty(p).after(targets[:10], samples[:10], origin + 1.0)
-    watch = watch.about(exact_difference(origin, origin + 1.0))  # a change of mind
-    watch = watch.after(targets[10:16], samples[10:16], origin).with_mark(0)
-    watch = watch.after(targets[16:], samples[16:], origin)
-    rows = watch.rows(0, intercept=has_origin)
+    origins = np.stack([np.zeros(p), origin])
+    watch = Watch.empty(p).after(targets[:16], samples[:16], origins).with_mark(0)
+    watch = watch.after(targets[16:], samples[16:], origins)
+    rows = watch.rows(0, [int(has_origin)] * p)
     times = np.arange(1, n + 1)
     for j in range(p):
         for part, (row, count) in (
@@ -68,24 +67,26 @@ def test_watching_in_parts_is_watching_in_one() -> None:
     samples[targets >= 0, targets[targets >= 0]] = rng.choice(
         [-2.0, 2.0], size=(targets >= 0).sum()
     )
-    origin = samples[0]
-    whole = Watch.empty(2).after(targets, samples, origin)
-    first = Watch.empty(2).after(targets[:12], samples[:12], origin)
-    parts = first.merged(Watch.empty(2).after(targets[12:], samples[12:], origin))
+    origins = np.stack([np.zeros(2), samples[0], samples[1]])
+    others = np.stack([np.zeros(2), samples[12]])
+    whole = Watch.empty(2).after(targets, samples, origins)
+    first = Watch.empty(2).after(targets[:12], samples[:12], origins)
+    steps = [exact_difference(samples[i], samples[12]) for i in (0, 1)]
+    parts = first.merged(Watch.empty(2).after(targets[12:], samples[12:], others), steps)
     assert parts.n == whole.n
     assert parts.sums[:, 0] == pytest.approx(whole.sums[:, 0], rel=1e-13, abs=1e-12)
 
 
 def test_merging_keeps_the_first_value_of_a_node_apart() -> None:
     """With more than two values, what another log began with is one of the others here."""
-    first = Watch.empty(1).after(np.array([0]), np.array([[1.0]]), np.zeros(1))
+    first = Watch.empty(1).after(np.array([0]), np.array([[1.0]]), np.zeros((1, 1)))
     later = np.array([[2.0], [1.0], [3.0], [2.0]])
-    second = Watch.empty(1).after(np.zeros(4, dtype=np.int64), later, np.zeros(1))
-    merged = first.merged(second)
+    second = Watch.empty(1).after(np.zeros(4, dtype=np.int64), later, np.zeros((1, 1)))
+    merged = first.merged(second, [])
     counts = merged.sums[0, 0, :, 1, 1].tolist()
     assert counts == [1.0, 4.0, 0.0]  # set to 1 first; set to anything later; observed
-    two = Watch.empty(1).after(np.zeros(3, dtype=np.int64), later[[0, 1, 0]], np.zeros(1))
-    assert first.merged(two).sums[0, 0, :, 1, 1].tolist() == [2.0, 2.0, 0.0]
+    two = Watch.empty(1).after(np.zeros(3, dtype=np.int64), later[[0, 1, 0]], np.zeros((1, 1)))
+    assert first.merged(two, []).sums[0, 0, :, 1, 1].tolist() == [2.0, 2.0, 0.0]
 
 
 def test_noise_of_its_own_is_foretold_by_a_student_density() -> None:

@@ -11,7 +11,8 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Anchors:
-    """The first sample in which each node was not set: one sample, or two, serve all nodes.
+    """The first sample in which each node was not set: one sample serves all nodes, or all but the
+    one that it set, which the first sample that did not set that one serves.
 
     samples : number of the sample, target and values of each
     """
@@ -31,40 +32,20 @@ class Anchors:
             return self.samples[-1][0]
         return math.inf
 
-    def origin(self, p: int) -> Floats:
-        """(p,): of every node its first value that was not set, or else its first; zeros without
-        samples. The sums are taken about it.
-        """
-        if not self.samples:
-            return np.zeros(p)
-        origin = self.samples[0][2].copy()
-        if len(self.samples) == 2:
-            target = self.samples[0][1]
-            origin[target] = self.samples[1][2][target]
-        return origin
-
-    def per_node(self, p: int) -> Floats:
-        """(2, p, p): row j is the anchor of node j less the origin, high and low parts; zeros if it
-        has none.
-        """
-        origin = self.origin(p)
-        anchors = np.tile(origin, (p, 1))
-        for j in range(p):
-            for _, target, row in self.samples:
-                if target != j:
-                    anchors[j] = row
-                    break
-        return exact_difference(anchors, origin)
+    @property
+    def apart(self) -> int:
+        """The node that has an anchor of its own; -1 if none has."""
+        return self.samples[0][1] if len(self.samples) == 2 else -1
 
     def skipped(self, p: int) -> tuple[Floats, NDArray[np.bool_]]:
-        """The second anchor less the origin, (2, p), and the rows in which it would count though it
+        """The second anchor less the first, (2, p), and the rows in which it would count though it
         anchors another.
         """
         if len(self.samples) < 2:
             return np.zeros((2, p)), np.zeros(p, dtype=np.bool_)
-        (_, first, _), (_, target, row) = self.samples
-        skips = np.array([j not in (first, target) for j in range(p)])
-        return exact_difference(row, self.origin(p)), skips
+        (_, apart, first), (_, target, second) = self.samples
+        skips = np.array([j not in (apart, target) for j in range(p)])
+        return exact_difference(second, first), skips
 
 
 def exact_difference(a: Floats, b: Floats) -> Floats:

@@ -7,7 +7,7 @@ whether these came from samples or from a model.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Final, Self
@@ -15,7 +15,7 @@ from typing import Final, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from causalfocus.actions import Action, actions_as_arrays, target_index
+from causalfocus.actions import OBSERVE, Action, actions_as_arrays, target_index
 from causalfocus.anchors import Anchors, exact_difference
 from causalfocus.errors import InvalidInputError
 from causalfocus.kernels import moment_sums
@@ -44,46 +44,77 @@ class _State:
     Attributes
     ----------
     n : number of samples, or the total weight
-    sums : about zero, and about the origin; see `kernels.moment_sums`
-    origin : near the data, so that nothing is lost where they are far from zero
-    anchors : the samples that serve as origins of the evidence
+    sums : about each of the origins, see `kernels.moment_sums`
+    origins : (3, p), zero; the first sample; and the second anchor, for the one row that it serves.
+        Near the data, so that nothing is lost where they are far from zero
+    anchors : the samples that serve as origins of the evidence; none of expected moments
     marks : the sums as they stood at earlier times
     watch : sums for testing the assumptions
+    is_sure : whether enough digits are left for evidence with intercepts; merging can lose them
     views : what was computed from the sums
     """
 
     n: float
     sums: Floats
-    origin: Floats
+    origins: Floats
     anchors: Anchors
     marks: Mapping[int, Floats]
     watch: Watch
+    is_sure: bool = True
     views: dict[bool, RowMoments] = field(default_factory=dict)
 
-    def with_anchors(self, anchors: Anchors) -> "_State":
-        """The same about the origin that more samples give. There is no mark before the last of
-        them, so no sums of earlier times.
-        """
-        origin = anchors.origin(len(self.origin))
-        by = exact_difference(origin, self.origin)
-        sums, watch = self.sums, self.watch
-        if self.n and by.any():
-            sums = np.stack([sums[0], moment_sums.moved(sums[1], by)])
-            watch = watch.about(by)
-        return _State(self.n, sums, origin, anchors, self.marks, watch)
+    @classmethod
+    def empty(cls, p: int) -> "_State":
+        sums = np.zeros((3, 2, p + 1, p + 1, p + 1))
+        return cls(0.0, sums, np.zeros((3, p)), Anchors(), {}, Watch.empty(p))
+
+    @property
+    def is_expected(self) -> bool:
+        return self.n > 0.0 and not self.anchors.samples
+
+    def with_anchor(self, number: int, target: int, row: Floats) -> "_State":
+        """The same, knowing one more sample that may be an anchor."""
+        anchors = self.anchors.after(number, target, row)
+        if anchors is self.anchors or self.is_expected:
+            return self
+        origins = self.origins.copy()
+        origins[len(anchors.samples)] = row
+        return replace(self, origins=origins, anchors=anchors, views={})
 
     def after(self, targets: Ints, samples: Floats) -> "_State":
         """With more samples, up to the next mark at most."""
-        sums = self.sums.copy()
-        for view, about in enumerate((np.zeros(len(self.origin)), self.origin)):
-            moment_sums.add_samples(sums[view], about, targets, samples)
-        watch = self.watch.after(targets, samples, self.origin)
+        sums, apart = self.sums.copy(), self.anchors.apart
+        for view in (0, 1):
+            moment_sums.add_samples(sums[view], self.origins[view], targets, samples)
+        if apart >= 0:
+            own = targets != apart
+            moment_sums.add_samples(sums[2], self.origins[2], targets[own], samples[own])
+        watch = self.watch.after(targets, samples, self.origins[: 2 + (apart >= 0)])
         n, mark, marks = round(self.n) + len(targets), marks_before(self.n + 1), self.marks
         if n == mark_at(mark) and self.anchors.complete_after <= n:
             marks = {**marks, mark: sums}
             if is_training(mark):
                 watch = watch.with_mark(mark)
-        return _State(float(n), sums, self.origin, self.anchors, marks, watch)
+        return _State(float(n), sums, self.origins, self.anchors, marks, watch, self.is_sure)
+
+    def merged(self, other: "_State") -> "_State":
+        """With what another holds, collected later."""
+        if self.n == 0.0 or other.n == 0.0:
+            return other if self.n == 0.0 else self
+        state = self
+        for number, target, row in other.anchors.samples:
+            state = state.with_anchor(round(self.n) + number, target, row)
+        n_steps = 1 + (state.anchors.apart >= 0)
+        steps = [exact_difference(state.origins[1 + i], other.origins[1]) for i in range(n_steps)]
+        sums, is_sure = state.sums.copy(), state.is_sure and other.is_sure
+        moment_sums.merge(sums[0], other.sums[0])
+        for i, by in enumerate(steps):
+            part, is_part_sure = moment_sums.moved(other.sums[1], by)
+            moment_sums.merge(sums[1 + i], part)
+            is_sure = is_sure and is_part_sure
+        watch = state.watch.merged(other.watch, steps)
+        n = state.n + other.n
+        return _State(n, sums, state.origins, state.anchors, state.marks, watch, is_sure)
 
 
 class Moments:
@@ -108,9 +139,7 @@ class Moments:
 
     def __init__(self, names: Iterable[str]) -> None:
         self.names: Final = checked_names(names)
-        p = len(self.names)
-        sums = np.zeros((2, 2, p + 1, p + 1, p + 1))
-        self._state = _State(0.0, sums, np.zeros(p), Anchors(), {}, Watch.empty(p))
+        self._state = _State.empty(len(self.names))
 
     @classmethod
     def expected(cls, model: LinearSEM, weights: Mapping[Action, float]) -> Self:
@@ -131,9 +160,17 @@ class Moments:
                 "values that are set or the weights are beyond any measurement. Rescale them."
             )
         total = float(sums[0, :, -1, -1].sum())
-        sums = np.stack([sums, sums])
+        origins = np.zeros((3, len(model.names)))
+        origins[1] = model.moments(OBSERVE).mean
+        # Less its mean, the system is the same without constants.
+        centred = (model.weights, model.noise_variances, np.zeros(len(model.names)), model.order)
+        shifted = values - np.where(targets >= 0, origins[1][targets], 0.0)
+        about = moment_sums.expected_sums(centred, targets, shifted, amounts)
+        sums = np.stack([sums, about, np.zeros_like(sums)])
         marks = {m: sums * (mark_at(m) / total) for m in range(marks_before(total))}
-        moments._state = replace(moments._state, n=total, sums=sums, marks=marks)
+        moments._state = replace(
+            moments._state, n=total, sums=sums, origins=origins, marks=marks, views={}
+        )
         return moments
 
     @property
@@ -152,15 +189,9 @@ class Moments:
         """Add one sample and return it as p numbers, as it was taken in."""
         target = target_index(action, self.names)
         row = self.as_row(action, sample)
-        self._add_one(target, row)
-        return row
-
-    def _add_one(self, target: int, row: Floats) -> None:
-        state = self._state
-        anchors = state.anchors.after(round(self.n) + 1, target, row)
-        if anchors is not state.anchors:
-            state = state.with_anchors(anchors)
+        state = self._state.with_anchor(round(self.n) + 1, target, row)
         self._state = state.after(np.array([target]), row[None, :])
+        return row
 
     def add_many(self, actions: Sequence[Action], samples: ArrayLike) -> None:
         """Add samples in bulk, one row and one action each. On an error nothing is added."""
@@ -178,38 +209,32 @@ class Moments:
                 self._check(action, int(targets[s]), matrix[s])
             except InvalidInputError as error:
                 raise InvalidInputError(f"Sample {s + 1} of {len(actions)}: {error}") from None
-        start = 0
-        while start < len(targets) and self._state.anchors.complete_after == math.inf:
-            self._add_one(int(targets[start]), matrix[start])
-            start += 1
+        state, start = self._state, 0
+        for number, (target, row) in enumerate(
+            zip(targets, matrix, strict=True), round(self.n) + 1
+        ):
+            state = state.with_anchor(number, int(target), row)
+            if state.anchors.complete_after < math.inf or state.is_expected:
+                break
         while start < len(targets):
-            end = start + mark_at(marks_before(self.n + 1)) - round(self.n)
-            self._state = self._state.after(targets[start:end], matrix[start:end])
+            end = start + mark_at(marks_before(state.n + 1)) - round(state.n)
+            state = state.after(targets[start:end], matrix[start:end])
             start = end
+        self._state = state
 
     def merge(self, other: "Moments") -> None:
         """Add all that another set of moments over the same nodes holds, collected later.
 
         With intercepts, evidence takes the first sample as its origin; so merge in the order of
-        collection. Of the sums at earlier times, those of this part are kept.
+        collection. There is none if the first samples of the parts are a thousand standard
+        deviations apart. Of the sums at earlier times, those of this part are kept.
         """
         if other.names != self.names:
             raise InvalidInputError(
                 f"Moments of different nodes cannot be merged: {', '.join(self.names)} "
                 f"against {', '.join(other.names)}."
             )
-        mine, theirs = self._state, other._state
-        anchors = mine.anchors
-        for number, target, row in theirs.anchors.samples:
-            anchors = anchors.after(round(self.n) + number, target, row)
-        if anchors is not mine.anchors:
-            mine = mine.with_anchors(anchors)
-        by = exact_difference(mine.origin, theirs.origin)
-        sums = mine.sums.copy()
-        moment_sums.merge(sums[0], theirs.sums[0])
-        moment_sums.merge(sums[1], moment_sums.moved(theirs.sums[1], by))
-        watch = mine.watch.merged(theirs.watch.about(by))
-        self._state = _State(mine.n + theirs.n, sums, mine.origin, anchors, mine.marks, watch)
+        self._state = self._state.merged(other._state)
 
     def copy(self) -> Self:
         twin = copy(self)
@@ -224,10 +249,27 @@ class Moments:
         return state.views[intercept]
 
     def _rows(self, sums: Floats, intercept: bool) -> RowMoments:
-        grams, lows, counts, means = moment_sums.row_moments(sums[int(intercept)], intercept)
-        if intercept:
-            means += self._state.origin
+        if not intercept:
+            return RowMoments(*moment_sums.row_moments(sums[0], False))
+        found = self._own_views(lambda view: moment_sums.row_moments(view, True), sums)
+        grams, lows, counts, means = found
+        means += np.where(counts[:, None] > 0.0, self._state.origins[self._views], 0.0)
         return RowMoments(grams, lows, counts, means)
+
+    @property
+    def _views(self) -> list[int]:
+        """Which sums serve each row if there is an intercept."""
+        return [2 if j == self._state.anchors.apart else 1 for j in range(len(self.names))]
+
+    def _own_views(
+        self, read: Callable[[Floats], tuple[Floats, ...]], sums: Floats
+    ) -> tuple[Floats, ...]:
+        """Per-node arrays, those of the node that has an anchor of its own from its own sums."""
+        found, apart = read(sums[1]), self._state.anchors.apart
+        if apart >= 0:
+            for mine, own in zip(found, read(sums[2]), strict=True):
+                mine[apart] = own[apart]
+        return found
 
     def evidence_rows(self, *, intercept: bool) -> RowMoments:
         """The per-node view of the evidence certificate.
@@ -240,18 +282,28 @@ class Moments:
         """
         return self.rows(intercept=False) if not intercept else self._anchored(self._state.sums)
 
-    def _anchored(self, sums: Floats) -> RowMoments:
-        p, anchors = len(self.names), self._state.anchors
-        relative = anchors.per_node(p)
-        found = moment_sums.anchored_moments(sums[1], relative, 1.0, *anchors.skipped(p))
-        return RowMoments(*found, relative[0] + self._state.origin)
+    def _anchored(self, sums: Floats, *, is_later: bool = False) -> RowMoments:
+        """About the anchors; those do not count, unless the sums are of later samples."""
+        p = len(self.names)
+        uncounted, left_out = 1.0, self._state.anchors.skipped(p)
+        if is_later:
+            uncounted, left_out = 0.0, Anchors().skipped(p)
+        grams, lows, counts = self._own_views(
+            lambda view: moment_sums.anchored_moments(view, uncounted, *left_out), sums
+        )
+        if not self._state.is_sure:
+            grams[:] = math.nan
+        return RowMoments(grams, lows, counts, self._state.origins[self._views])
 
     def timed_rows(self, *, intercept: bool) -> TimedRows:
-        """`evidence_rows` as they were at every mark, and as they are."""
-        views = [
+        """`evidence_rows` as they were at every mark, and as they are; without marks at which some
+        variable had lost its digits.
+        """
+        kept = (
             self._anchored(sums) if intercept else self._rows(sums, intercept=False)
             for _, sums in sorted(self._state.marks.items())
-        ]
+        )
+        views = [view for view in kept if not np.isnan(view.grams).any()]
         views.append(self.evidence_rows(intercept=intercept))
         return TimedRows(
             np.array([view.grams for view in views]),
@@ -269,21 +321,15 @@ class Moments:
         mark = training_mark(self._state.marks, self.n)
         if mark is None:
             return None
-        before, view = self._state.marks[mark], int(intercept)
+        before = self._state.marks[mark]
         estimation = self._rows(before, intercept)
-        later = moment_sums.difference(self._state.sums[view], before[view])
-        if not intercept:
-            after = RowMoments(*moment_sums.row_moments(later, False))
-            return Split(mark // 2, estimation, after, estimation)
-        p = len(self.names)
-        plain = np.zeros((2, p, p)), 0.0, np.zeros((2, p)), np.zeros(p, dtype=np.bool_)
-        origins = np.tile(self._state.origin, (p, 1))
-        return Split(
-            mark // 2,
-            RowMoments(*moment_sums.anchored_moments(before[1], *plain), origins),
-            RowMoments(*moment_sums.anchored_moments(later, *plain), origins),
-            estimation,
+        later = np.stack(
+            [moment_sums.difference(*both) for both in zip(self._state.sums, before, strict=True)]
         )
+        if not intercept:
+            return Split(mark // 2, estimation, self._rows(later, intercept=False), estimation)
+        training, after = (self._anchored(sums, is_later=True) for sums in (before, later))
+        return Split(mark // 2, training, after, estimation)
 
     def watched(self, *, intercept: bool) -> WatchedRows | None:
         """Training and later samples with squares, time and actions; None while there are too few,
@@ -292,7 +338,9 @@ class Moments:
         mark = training_mark(self._state.marks, self.n)
         if mark is None or mark not in self._state.watch.marks:
             return None
-        return self._state.watch.rows(mark, intercept=intercept)
+        if intercept and not self._state.is_sure:
+            return None
+        return self._state.watch.rows(mark, self._views if intercept else [0] * len(self.names))
 
     def as_row(self, action: Action, sample: Mapping[str, float] | ArrayLike) -> Floats:
         """A sample as p numbers, checked, the assigned value in its place."""

@@ -4,7 +4,7 @@ Sums with squares and time, one group per action, and the same as they stood at 
 constant amount of work per sample.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,7 +23,7 @@ class Watch:
 
     Attributes
     ----------
-    sums : about zero, and about the origin; see `kernels.watch_sums`
+    sums : about zero, about the first anchor and about the second; see `kernels.watch_sums`
     firsts : the value that each node was first set to; nan if never
     marks : the sums as they stood at earlier marks
     """
@@ -37,40 +37,41 @@ class Watch:
     @classmethod
     def empty(cls, p: int) -> "Watch":
         size = 2 * p + 2
-        return cls(p, 0, np.zeros((2, 2, 2 * p + 1, size, size)), np.full(p, np.nan), {})
+        return cls(p, 0, np.zeros((3, 2, 2 * p + 1, size, size)), np.full(p, np.nan), {})
 
-    def after(self, targets: Ints, samples: Floats, origin: Floats) -> "Watch":
-        """With checked samples taken in."""
+    def after(self, targets: Ints, samples: Floats, origins: Floats) -> "Watch":
+        """With checked samples taken in.
+
+        origins : (2, p) or (3, p), those of the sums that are kept
+        """
         sums, firsts = self.sums.copy(), self.firsts.copy()
-        for view, about in enumerate((np.zeros(self.p), origin)):
-            watch_sums.watch_samples(sums[view], about, firsts, targets, samples, float(self.n))
+        for view, origin in enumerate(origins):
+            watch_sums.watch_samples(sums[view], origin, firsts, targets, samples, float(self.n))
         return Watch(self.p, self.n + len(targets), sums, firsts, self.marks)
-
-    def about(self, by: Floats) -> "Watch":
-        """With an origin that is further away, (2, p); only before the first mark."""
-        return replace(self, sums=np.stack([self.sums[0], watch_sums.moved(self.sums[1], by)]))
 
     def with_mark(self, mark: int) -> "Watch":
         """The present state is remembered."""
         return replace(self, marks={**self.marks, mark: self.sums})
 
-    def merged(self, other: "Watch") -> "Watch":
-        """With what another saw later, about the same origin. What a node was first set to here
-        stays its first value.
+    def merged(self, other: "Watch", steps: Sequence[Floats]) -> "Watch":
+        """With what another saw later. What a node was first set to here stays its first value.
+
+        steps : from the other's first anchor to those here, (2, p) each, high and low parts
         """
         firsts = np.where(np.isnan(self.firsts), other.firsts, self.firsts)
         sums = self.sums.copy()
-        for view in range(2):
-            moved = watch_sums.later_by(other.sums[view], float(self.n))
+        theirs = [other.sums[0], *(watch_sums.moved(other.sums[1], by) for by in steps)]
+        for view, part in enumerate(theirs):
+            later = watch_sums.later_by(part, float(self.n))
             for k in np.flatnonzero(~np.isnan(other.firsts) & (other.firsts != firsts)):
                 pair = [2 * k, 2 * k + 1]
                 if other._only_other_value(int(k), float(firsts[k])):
-                    moved[:, pair] = moved[:, pair[::-1]]
+                    later[:, pair] = later[:, pair[::-1]]
                 else:
-                    group = moved[:, pair[1:]].copy()
-                    moment_sums.merge(group, moved[:, pair[:1]])
-                    moved[:, pair[1:]], moved[:, pair[:1]] = group, 0.0
-            moment_sums.merge(sums[view], moved)
+                    group = later[:, pair[1:]].copy()
+                    moment_sums.merge(group, later[:, pair[:1]])
+                    later[:, pair[1:]], later[:, pair[:1]] = group, 0.0
+            moment_sums.merge(sums[view], later)
         return Watch(self.p, self.n + other.n, sums, firsts, self.marks)
 
     def _only_other_value(self, k: int, value: float) -> bool:
@@ -79,11 +80,14 @@ class Watch:
         n, plain, square = group[self.p, self.p], group[self.p, k], group[k, k]
         return bool(abs(square - 2 * value * plain + n * value**2) <= 1e-12 * square)
 
-    def rows(self, mark: int, *, intercept: bool) -> "WatchedRows":
-        """Training and later samples, split at a mark; with intercept about the origin."""
-        view = int(intercept)
-        training = self.marks[mark][view]
-        return WatchedRows(self.p, training, moment_sums.difference(self.sums[view], training))
+    def rows(self, mark: int, views: Sequence[int]) -> "WatchedRows":
+        """Training and later samples, split at a mark.
+
+        views : per node which of the sums serve it
+        """
+        training = self.marks[mark]
+        later = {v: moment_sums.difference(self.sums[v], training[v]) for v in set(views)}
+        return WatchedRows(self.p, tuple(views), training, later)
 
 
 @dataclass(frozen=True)
@@ -91,8 +95,9 @@ class WatchedRows:
     """Two parts of the samples, by time. Columns: x, the constant, squares, time."""
 
     p: int
+    _views: tuple[int, ...]
     _training: Floats
-    _later: Floats
+    _later: Mapping[int, Floats]
 
     @property
     def time(self) -> int:
@@ -108,10 +113,11 @@ class WatchedRows:
         return np.array([g for g in range(2 * self.p + 1) if g // 2 != j])
 
     def training(self, j: int) -> tuple[Row, float]:
-        return self._row(self._training, j, self.groups_of(j))
+        return self._row(self._training[self._views[j]], j, self.groups_of(j))
 
     def later(self, j: int, groups: Ints | None = None) -> tuple[Row, float]:
-        return self._row(self._later, j, self.groups_of(j) if groups is None else groups)
+        chosen = self.groups_of(j) if groups is None else groups
+        return self._row(self._later[self._views[j]], j, chosen)
 
     def _row(self, sums: Floats, j: int, groups: Ints) -> tuple[Row, float]:
         high, low, n = watch_sums.watched_row(sums, groups)

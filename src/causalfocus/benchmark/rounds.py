@@ -91,6 +91,7 @@ class _Watching:
         self.seconds = 0.0
         self._watch = Watch.empty(len(learner.names))
         self._names = learner.names
+        self._origins = np.zeros((2, len(learner.names)))
         rule = learner._judge.rule
         if isinstance(rule, EvidenceRule | ResolutionRule):
             object.__setattr__(rule, "refutation", self._timed(rule.refutation))
@@ -109,7 +110,7 @@ class _Watching:
     def see(self, told: Told) -> None:
         targets = np.array([target_index(told.action, self._names)])
         start = time.perf_counter()
-        self._watch = self._watch.after(targets, told.sample[None, :], told.sample)
+        self._watch = self._watch.after(targets, told.sample[None, :], self._origins)
         self.seconds += time.perf_counter() - start
 
 

@@ -25,13 +25,10 @@ CONSTANT = 1e-24
 """A variable whose centred sum of squares is below this share of that about the origin does not
 vary: 106 bits resolve it no better than to 1e-8, and estimates bear no more (`row_fit`)."""
 
-FAR = 1e4
-"""What is left of a sum of squares after a shift may be smaller by this factor; below it is lost,
-and no row that has it gives evidence. The error of a shifted sum is 1e-31 of what it was, so with
-`row_evidence.TRUST` it moves the evidence by less than FAR * 1e20 * 1e-31 nats per coefficient."""
-
-FAR_LATER = 1e6
-"""The same for the sums of later samples, which are differences of sums."""
+FAR = 1e6
+"""What is left of a sum of squares after a shift or a subtraction may be smaller by this factor;
+below it is lost, and no row that has it gives evidence. What is left is off by 1e-31 of what it
+was, so with `row_evidence.TRUST` the evidence is off by FAR * 1e20 * 1e-31 nats per coefficient."""
 
 
 @kernel
@@ -52,8 +49,10 @@ def add_samples(sums: Floats, origin: Floats, targets: Ints, samples: Floats) ->
 
 
 @kernel
-def moved(sums: Floats, by: Floats) -> Floats:
-    """The same sums about an origin that is further away, by (2, p), high and low parts."""
+def moved(sums: Floats, by: Floats) -> tuple[Floats, bool]:
+    """The same sums about an origin that is further away, by (2, p), high and low parts; and
+    whether enough digits are left, of every variable in every row, to give evidence.
+    """
     result = sums.copy()
     p = sums.shape[2] - 1
     for g in range(p + 1):
@@ -70,7 +69,16 @@ def moved(sums: Floats, by: Floats) -> Floats:
                 part, part_low = dd.multiply(plain, plain_low, by[0, k], by[1, k])
                 high, low = dd.add(high, low, -part, -part_low)
                 result[0, g, i, k], result[1, g, i, k] = high, low
-    return result
+    is_sure = True
+    for j in range(p):
+        for i in range(p):
+            before, after = 0.0, 0.0
+            for g in range(p + 1):
+                if g != j:
+                    before += sums[0, g, i, i]
+                    after += result[0, g, i, i]
+            is_sure = is_sure and (after == 0.0 or before <= FAR * after)
+    return result, is_sure
 
 
 @kernel
@@ -156,9 +164,9 @@ def difference(sums: Floats, earlier: Floats) -> Floats:
                 )
                 result[0, g, j, k] = high
                 result[1, g, j, k] = low
-        for j in range(q):
+        for j in range(q - 1):
             left = result[0, g, j, j]
-            if left != 0.0 and not sums[0, g, j, j] < FAR_LATER * left:
+            if left != 0.0 and not sums[0, g, j, j] < FAR * left:
                 result[:, g, j, : j + 1] = math.nan
                 result[:, g, j:, j] = math.nan
     return result
@@ -166,39 +174,36 @@ def difference(sums: Floats, earlier: Floats) -> Floats:
 
 @kernel
 def anchored_moments(
-    sums: Floats, anchors: Floats, uncounted: float, skipped: Floats, skips: NDArray[np.bool_]
+    sums: Floats, uncounted: float, skipped: Floats, skips: NDArray[np.bool_]
 ) -> tuple[Floats, Floats, Floats]:
-    """Per node j: sums of products of (x - anchor_j, 1), high and low parts, and their number. A
+    """Per node j: sums of products of (x - origin, 1), high and low parts, and their number. A
     variable of which too few digits are left is nan: it gives no evidence.
 
-    anchors : (2, p, p), relative to the origin of the sums, high and low parts
-    uncounted : 1 if the anchor is among the samples of j and is to count for nothing: shifted by
-        itself it adds nothing but its count, which is taken off. 0 for other samples
-    skipped : (2, p), a sample, relative to the origin, that counts for nothing in the rows j with
+    uncounted : 1 if the origin is one of the samples and is to count for nothing: about itself it
+        adds nothing but its count, which is taken off. 0 for other samples
+    skipped : (2, p), a sample, less the origin, that counts for nothing in the rows j with
         skips[j]; its share is taken off
     """
     q = sums.shape[2]
     p = q - 1
     grams, lows = np.zeros((p, q, q)), np.zeros((p, q, q))
     counts = np.zeros(p)
-    row = np.zeros((2, q, q, q))
     for j in range(p):
         total = _sum_of_rows(sums, j)
+        whole = total.copy()
         if skips[j]:
             _take_off(total, skipped)
         n = total[0, p, p]
         if n <= uncounted:
             continue
-        row[:, 0] = total
-        shifted = moved(row, anchors[:, j])[:, 0]
-        shifted[0, p, p] -= uncounted
+        total[0, p, p] -= uncounted
         counts[j] = n - uncounted
         for i in range(q):
             for k in range(i + 1):
-                grams[j, i, k], lows[j, i, k] = shifted[0, i, k], shifted[1, i, k]
-                grams[j, k, i], lows[j, k, i] = shifted[0, i, k], shifted[1, i, k]
+                grams[j, i, k], lows[j, i, k] = total[0, i, k], total[1, i, k]
+                grams[j, k, i], lows[j, k, i] = total[0, i, k], total[1, i, k]
         for i in range(p):
-            if not total[0, i, i] <= FAR * shifted[0, i, i]:
+            if not whole[0, i, i] <= FAR * total[0, i, i]:
                 grams[j, i, :], grams[j, :, i] = math.nan, math.nan
     return grams, lows, counts
 

@@ -97,7 +97,8 @@ class ResolutionRule(MixtureRule):
             return ResolutionVerdict(False, _without(missing, weights))
         order, before, is_swapped = swaps.contrary_order(costs, weights)
         if order + swaps.log_swap_weight(estimate.p, split[2]) < self.threshold:
-            return ResolutionVerdict(False, Reorder(before, is_swapped))
+            rival = Reorder(before, is_swapped) if is_swapped.any() else None
+            return ResolutionVerdict(False, rival)
         found, tables, families = resolution.row_tables(
             data, weights, self.scale, self.threshold, False
         )
