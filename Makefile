@@ -26,7 +26,7 @@ unit: $(VENV)/.ready
 	$(BIN)/causalfocus simulate --stopping evidence --nodes 3 --json > /dev/null
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal
 
-# Two thousand runs of each rule at delta = 0.2: about twenty minutes on two cores.
+# Two thousand runs of each rule at delta = 0.2: about twenty minutes on two cores. RUNS=300 for less.
 validity: $(VENV)/.ready
 	$(BIN)/pytest -m slow tests/test_validity.py
 
