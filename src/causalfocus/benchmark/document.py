@@ -258,7 +258,7 @@ def _violation_table(rows: list[Violated]) -> str:
 FOCUS at delta = 0.05 and epsilon = 0.07 on drawn systems of four nodes that break one assumption
 in one equation; the rules assume no intercepts. Shares of the runs in percent: refuted, certified
 with a claim that holds, with one that does not, not stopped within 20,000 rounds. Without the
-check (`unchecked`: right, wrong) what is refuted would have been certified at that moment. Sizes:
+check (`unchecked`: right, wrong) the same runs go on to the certificate. Sizes:
 share beyond max_effect or the noise range, share of min_effect, the constant, the coefficient of
 the square, the factor, noise standard deviations over 1,500 rounds (evidence) or 2,500
 (resolution).

@@ -56,10 +56,11 @@ class RoundTimes:
 
 
 def round_times(sizes: range) -> Iterator[RoundTimes]:
-    """One row per number of nodes, as soon as it is measured."""
+    """One row per number of nodes and rule, as soon as it is measured."""
     for stopping in RULES:
         _times(3, stopping)  # whatever is still to compile, does so here
-        for p in sizes:
+    for p in sizes:
+        for stopping in RULES:
             yield _times(p, stopping)
 
 
