@@ -30,7 +30,7 @@ unit: $(VENV)/.ready
 validity: $(VENV)/.ready
 	$(BIN)/pytest -m slow tests/test_validity.py
 
-# Under four minutes: the paper's literal enumeration at six nodes is slow.
+# Under five minutes: the paper's literal enumeration at six nodes is slow.
 benchmark: $(VENV)/.ready
 	$(BIN)/causalfocus benchmark --out out/benchmark
 
