@@ -201,3 +201,22 @@ def test_parts_with_origins_far_apart_keep_their_estimate(apart: float, is_sure:
     answer = report(parts[0], cf.ModelClass(0.3))
     assert answer.weights[1, 0] == pytest.approx(0.8, abs=0.1)
     assert np.isnan(parts[0].evidence_rows(intercept=True).grams).any() != is_sure
+    assert parts[0].watched(intercept=True) is None  # a hundred is too far for squares
+    assert (parts[0].watched(intercept=False) is None) != (parts[0].split(intercept=True) is None)
+
+
+def test_what_is_lost_beside_earlier_values_gives_no_evidence() -> None:
+    """Values of 1e17 and then of 1: what is left of the sums is rounding, or nothing at all."""
+    rng = np.random.default_rng(5)
+    samples = rng.standard_normal((200, 2))
+    samples[:32] *= 1e17
+    moments = cf.Moments(["a", "b"])
+    moments.add_many([cf.OBSERVE] * 200, samples)
+    for intercept in (False, True):
+        split = moments.split(intercept=intercept)
+        assert split is not None
+        assert np.isnan(split.later.grams[0][:2, :2]).all() != intercept  # about the first, all far
+        rule = ResolutionRule(cf.ModelClass(0.3, intercept=intercept), 0.15, 0.05)
+        answer = report(moments, rule.space)
+        assert not rule.decide(moments, answer).stop
+        assert all(alarm.evidence < 0 for alarm in rule.alarms(moments, answer))

@@ -9,7 +9,14 @@ from scipy import stats
 
 import causalfocus as cf
 from causalfocus.claims import ResolutionClaim
-from causalfocus.kernels import direction_evidence, resolution, subsets, swaps, training
+from causalfocus.kernels import (
+    direction_evidence,
+    resolution,
+    resolution_levels,
+    subsets,
+    swaps,
+    training,
+)
 from causalfocus.kernels.row_evidence import even_spread, least_squares, regressors_of
 from causalfocus.oracles import report
 from causalfocus.stopping import Reorder, ResolutionRule
@@ -228,10 +235,10 @@ def test_shares_against_all_sets_of_strong_edges(seed: int) -> None:
                 lowest = min(lowest, against)
                 if pair in of_edge:
                     of_edge[pair] = min(of_edge[pair], against)
-    levels = resolution.edge_levels(tables, weights)
+    levels = resolution_levels.edge_levels(tables, weights)
     assert all(levels[pair] <= value for pair, value in of_edge.items())
-    found = resolution.row_evidence(tables, weights)
-    n_strong = resolution.strong_edges(tables, weights, found)
+    found = resolution_levels.row_evidence(tables, weights)
+    n_strong = resolution_levels.strong_edges(tables, weights, found)
     assert found <= lowest
     if min((tables[1][pair] for pair in unreported), default=20.0) > 13.0:
         assert found == pytest.approx(lowest, abs=1e-3)
@@ -398,7 +405,9 @@ def test_rows_against_all_dags(p: int, n: int, intercept: bool, seed: int) -> No
                 strong[j, k] = min(strong[j, k], seen[j, dag[j], k][0])
                 other[j, k] = min(other[j, k], seen[j, dag[j], k][1])
     data = (rule.times(moments), split)
-    reachable, tables, _ = resolution.row_tables(data, weights, rule.scale, -math.inf, False)
+    reachable, tables, _ = resolution.row_tables(
+        data, weights, rule.scale, -math.inf, math.inf, False
+    )
     assert reachable
     assert tables[0] == pytest.approx(strong, abs=2e-2)
     assert tables[1] == pytest.approx(other, abs=2e-2)
@@ -421,6 +430,28 @@ def test_leaving_early_does_not_change_the_verdict(level: float) -> None:
                 moments, estimate, judge_graph=False
             )
             assert decision.stop == (plain.evidence >= level)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_is_surely_enough_does_not_move_the_rival(seed: int) -> None:
+    """Tables that stop where the evidence suffices: the same verdict and the same least entry."""
+    _, moments = data_for(4, 500, seed, density=0.6)
+    answer = report(moments, SPACE).weights
+    rule = ResolutionRule(SPACE, 0.15, 0.05)
+    split = rule.split(moments)
+    assert split is not None
+    data = rule.times(moments), split
+    whole, short = (
+        resolution.row_tables(data, answer, rule.scale, -math.inf, enough, True)[1]
+        for enough in (math.inf, rule.threshold)
+    )
+    levels = [resolution_levels.row_evidence(tables, answer) for tables in (whole, short)]
+    assert (levels[0] >= rule.threshold) == (levels[1] >= rule.threshold)
+    assert levels[1] <= levels[0] + 1e-9
+    if levels[0] < rule.threshold:
+        assert levels[1] == pytest.approx(levels[0])
+        low = whole < rule.threshold
+        assert short[low] == pytest.approx(whole[low])
 
 
 def policy(history, rng):

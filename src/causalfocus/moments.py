@@ -9,21 +9,22 @@ whether these came from samples or from a model.
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Final, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from causalfocus.actions import OBSERVE, Action, actions_as_arrays, target_index
-from causalfocus.anchors import Anchors, exact_difference
+from causalfocus.anchors import Anchors
 from causalfocus.errors import InvalidInputError
 from causalfocus.kernels import moment_sums
-from causalfocus.marks import is_training, mark_at, marks_before, training_mark
+from causalfocus.marks import mark_at, marks_before, training_mark
 from causalfocus.names import checked_names, position
 from causalfocus.sem import LinearSEM
+from causalfocus.state import State
 from causalfocus.views import RowMoments, Split, TimedRows
-from causalfocus.watch import Watch, WatchedRows
+from causalfocus.watch import WatchedRows
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -34,87 +35,6 @@ LARGEST_VALUE: Final = 1e100
 ASSIGNMENT_SLACK: Final = 1e-9
 """Relative difference up to which a reported value of the node that was set counts as the assigned
 one (it then is the assigned one exactly): room for text and unit conversions, not for a bad rig."""
-
-
-@dataclass(frozen=True)
-class _State:
-    """All that was added up to some time. It is never written to: what is added makes another, so
-    that any number of copies share one.
-
-    Attributes
-    ----------
-    n : number of samples, or the total weight
-    sums : about each of the origins, see `kernels.moment_sums`
-    origins : (3, p), zero; the first sample; and the second anchor, for the one row that it serves.
-        Near the data, so that nothing is lost where they are far from zero
-    anchors : the samples that serve as origins of the evidence; none of expected moments
-    marks : the sums as they stood at earlier times
-    watch : sums for testing the assumptions
-    is_sure : whether enough digits are left for evidence with intercepts; merging can lose them
-    views : what was computed from the sums
-    """
-
-    n: float
-    sums: Floats
-    origins: Floats
-    anchors: Anchors
-    marks: Mapping[int, Floats]
-    watch: Watch
-    is_sure: bool = True
-    views: dict[bool, RowMoments] = field(default_factory=dict)
-
-    @classmethod
-    def empty(cls, p: int) -> "_State":
-        sums = np.zeros((3, 2, p + 1, p + 1, p + 1))
-        return cls(0.0, sums, np.zeros((3, p)), Anchors(), {}, Watch.empty(p))
-
-    @property
-    def is_expected(self) -> bool:
-        return self.n > 0.0 and not self.anchors.samples
-
-    def with_anchor(self, number: int, target: int, row: Floats) -> "_State":
-        """The same, knowing one more sample that may be an anchor."""
-        anchors = self.anchors.after(number, target, row)
-        if anchors is self.anchors or self.is_expected:
-            return self
-        origins = self.origins.copy()
-        origins[len(anchors.samples)] = row
-        return replace(self, origins=origins, anchors=anchors, views={})
-
-    def after(self, targets: Ints, samples: Floats) -> "_State":
-        """With more samples, up to the next mark at most."""
-        sums, apart = self.sums.copy(), self.anchors.apart
-        for view in (0, 1):
-            moment_sums.add_samples(sums[view], self.origins[view], targets, samples)
-        if apart >= 0:
-            own = targets != apart
-            moment_sums.add_samples(sums[2], self.origins[2], targets[own], samples[own])
-        watch = self.watch.after(targets, samples, self.origins[: 2 + (apart >= 0)])
-        n, mark, marks = round(self.n) + len(targets), marks_before(self.n + 1), self.marks
-        if n == mark_at(mark) and self.anchors.complete_after <= n:
-            marks = {**marks, mark: sums}
-            if is_training(mark):
-                watch = watch.with_mark(mark)
-        return _State(float(n), sums, self.origins, self.anchors, marks, watch, self.is_sure)
-
-    def merged(self, other: "_State") -> "_State":
-        """With what another holds, collected later."""
-        if self.n == 0.0 or other.n == 0.0:
-            return other if self.n == 0.0 else self
-        state = self
-        for number, target, row in other.anchors.samples:
-            state = state.with_anchor(round(self.n) + number, target, row)
-        n_steps = 1 + (state.anchors.apart >= 0)
-        steps = [exact_difference(state.origins[1 + i], other.origins[1]) for i in range(n_steps)]
-        sums, is_sure = state.sums.copy(), state.is_sure and other.is_sure
-        moment_sums.merge(sums[0], other.sums[0])
-        for i, by in enumerate(steps):
-            part, is_part_sure = moment_sums.moved(other.sums[1], by)
-            moment_sums.merge(sums[1 + i], part)
-            is_sure = is_sure and is_part_sure
-        watch = state.watch.merged(other.watch, steps)
-        n = state.n + other.n
-        return _State(n, sums, state.origins, state.anchors, state.marks, watch, is_sure)
 
 
 class Moments:
@@ -139,7 +59,7 @@ class Moments:
 
     def __init__(self, names: Iterable[str]) -> None:
         self.names: Final = checked_names(names)
-        self._state = _State.empty(len(self.names))
+        self._state = State.empty(len(self.names))
 
     @classmethod
     def expected(cls, model: LinearSEM, weights: Mapping[Action, float]) -> Self:
@@ -227,7 +147,8 @@ class Moments:
 
         With intercepts, evidence takes the first sample as its origin; so merge in the order of
         collection. There is none if the first samples of the parts are a thousand standard
-        deviations apart. Of the sums at earlier times, those of this part are kept.
+        deviations apart, and no test of the assumptions until the next mark if thirty. Of the sums
+        at earlier times, those of this part are kept.
         """
         if other.names != self.names:
             raise InvalidInputError(

@@ -53,10 +53,12 @@ class Watch:
         """The present state is remembered."""
         return replace(self, marks={**self.marks, mark: self.sums})
 
-    def merged(self, other: "Watch", steps: Sequence[Floats]) -> "Watch":
+    def merged(self, other: "Watch", steps: Sequence[Floats], *, keeps_marks: bool) -> "Watch":
         """With what another saw later. What a node was first set to here stays its first value.
 
         steps : from the other's first anchor to those here, (2, p) each, high and low parts
+        keeps_marks : False if digits were lost on the way. What is lost before a mark does no harm
+            to what comes after it, so the marks to come can be trusted, but not those before
         """
         firsts = np.where(np.isnan(self.firsts), other.firsts, self.firsts)
         sums = self.sums.copy()
@@ -72,7 +74,8 @@ class Watch:
                     moment_sums.merge(group, later[:, pair[:1]])
                     later[:, pair[1:]], later[:, pair[:1]] = group, 0.0
             moment_sums.merge(sums[view], later)
-        return Watch(self.p, self.n + other.n, sums, firsts, self.marks)
+        marks = self.marks if keeps_marks else {}
+        return Watch(self.p, self.n + other.n, sums, firsts, marks)
 
     def _only_other_value(self, k: int, value: float) -> bool:
         """Whether a node that was set to more than its first value was then set to this one."""

@@ -49,9 +49,10 @@ def add_samples(sums: Floats, origin: Floats, targets: Ints, samples: Floats) ->
 
 
 @kernel
-def moved(sums: Floats, by: Floats) -> tuple[Floats, bool]:
-    """The same sums about an origin that is further away, by (2, p), high and low parts; and
-    whether enough digits are left, of every variable in every row, to give evidence.
+def moved(sums: Floats, by: Floats) -> tuple[Floats, float]:
+    """The same sums about an origin that is further away, by (2, p), high and low parts; and the
+    largest factor by which a sum of squares of a row fell, see `FAR`. It is infinite where nothing
+    is left, though that may be right.
     """
     result = sums.copy()
     p = sums.shape[2] - 1
@@ -69,7 +70,7 @@ def moved(sums: Floats, by: Floats) -> tuple[Floats, bool]:
                 part, part_low = dd.multiply(plain, plain_low, by[0, k], by[1, k])
                 high, low = dd.add(high, low, -part, -part_low)
                 result[0, g, i, k], result[1, g, i, k] = high, low
-    is_sure = True
+    loss = 0.0
     for j in range(p):
         for i in range(p):
             before, after = 0.0, 0.0
@@ -77,8 +78,9 @@ def moved(sums: Floats, by: Floats) -> tuple[Floats, bool]:
                 if g != j:
                     before += sums[0, g, i, i]
                     after += result[0, g, i, i]
-            is_sure = is_sure and (after == 0.0 or before <= FAR * after)
-    return result, is_sure
+            if before > 0.0:
+                loss = max(loss, before / after if after > 0.0 else math.inf)
+    return result, loss
 
 
 @kernel
@@ -152,7 +154,8 @@ def _sum_of_rows(sums: Floats, j: int) -> Floats:
 @kernel
 def difference(sums: Floats, earlier: Floats) -> Floats:
     """The sums of the samples since an earlier state of the same sums. A variable of which too few
-    digits are left is nan: it gives no evidence.
+    digits are left is nan: it gives no evidence. So is one of which nothing is left but earlier
+    values, since zeros cannot be told from values that were lost.
     """
     result = np.zeros_like(sums)
     groups, q = sums.shape[1], sums.shape[2]
@@ -164,9 +167,10 @@ def difference(sums: Floats, earlier: Floats) -> Floats:
                 )
                 result[0, g, j, k] = high
                 result[1, g, j, k] = low
-        for j in range(q - 1):
-            left = result[0, g, j, j]
-            if left != 0.0 and not sums[0, g, j, j] < FAR * left:
+        if not result[:, g].any():
+            continue
+        for j in range(q):
+            if not sums[0, g, j, j] <= FAR * result[0, g, j, j]:
                 result[:, g, j, : j + 1] = math.nan
                 result[:, g, j:, j] = math.nan
     return result

@@ -272,6 +272,7 @@ def row_tables(
     weights: Floats,
     scale: Scale,
     level: float,
+    enough: float,
     only_widest: bool,
 ) -> tuple[bool, Floats, Ints]:
     """Case 1b, before the shares, over all sets of parents, or over the largest of each node only.
@@ -281,21 +282,20 @@ def row_tables(
     breaks the claim and is strong. Table 1 is that against a reported edge that breaks it and is
     weak, or against an unreported edge that is strong. Infinity where there is nothing to reject.
 
-    level : with minus infinity the tables are complete; else they serve to tell whether the claim
-        has that evidence, and end as soon as it has not
+    level : with minus infinity all entries are there; else the tables serve to tell whether the
+        claim has that evidence, and end as soon as it has not
+    enough : evidence that is surely above this level, whatever its share, may be given as any
+        other that is; infinity for all values
     """
     p = weights.shape[0]
     tables = np.full((2, p, p), math.inf)
     families = np.zeros((p, p), dtype=np.int64)
     nd = nondescendants(weights)
-    levels = (-math.inf, math.inf)
-    if level > -math.inf:
-        n_edges = edge_count(weights)
-        most = max(0.5 * p * (p - 1), 1.0)
-        levels = (
-            level + SAFETY + math.log(n_edges / W_EDGE),
-            level + SAFETY + math.log(most / W_EDGE),
-        )
+    most = max(0.5 * p * (p - 1), 1.0)
+    levels = (
+        level + SAFETY + math.log(edge_count(weights) / W_EDGE),
+        enough + SAFETY + math.log(most / W_EDGE),
+    )
     for j in range(p):
         if nd[j] and not _row_against(data, j, nd[j], weights, scale, levels, tables, families):
             return False, tables, families
@@ -311,98 +311,3 @@ def row_tables(
             ):
                 return False, tables, families
     return True, tables, families
-
-
-@kernel
-def _against_strong(tables: Floats, weights: Floats) -> Floats:
-    """Evidence, before its share, against each unreported edge being strong, in rising order."""
-    p = weights.shape[0]
-    found = np.empty(p * p)
-    n = 0
-    for j in range(p):
-        for k in range(p):
-            if weights[j, k] == 0.0 and tables[0, j, k] < math.inf:
-                found[n] = tables[1, j, k]
-                n += 1
-    return np.sort(found[:n])
-
-
-@kernel
-def _most_unreported(ordered: Floats, weights: Floats) -> int:
-    """How many unreported edges an alternative can have beside the reported ones."""
-    p = weights.shape[0]
-    return min(len(ordered), p * (p - 1) // 2 - int(np.count_nonzero(weights)))
-
-
-@kernel
-def strong_edges(tables: Floats, weights: Floats, level: float) -> int:
-    """The largest number of strong edges of an alternative that is not rejected at a level for one
-    of its unreported ones.
-    """
-    n_reported = int(np.count_nonzero(weights))
-    ordered = _against_strong(tables, weights)
-    for u in range(_most_unreported(ordered, weights), 0, -1):
-        if ordered[u - 1] + math.log(W_EDGE / (n_reported + u)) < level + SAFETY:
-            return n_reported + u
-    return max(n_reported, 1)
-
-
-@kernel
-def _level(ordered: Floats, weights: Floats, least: float, others: float) -> float:
-    """The highest level at which EDGE rejects, from its least evidence before its share: `least` on
-    reported edges, `others` on unreported ones.
-    """
-    n_reported = int(np.count_nonzero(weights))
-    best, below = -math.inf, math.inf
-    for u in range(_most_unreported(ordered, weights), -1, -1):
-        # At levels up to `below`, no more than u unreported edges can be strong.
-        found = least if u == 0 else min(least, others)
-        best = max(best, min(below, found + math.log(W_EDGE / max(n_reported + u, 1))))
-        if u > 0:
-            below = min(below, ordered[u - 1] + math.log(W_EDGE / (n_reported + u)))
-    return best - SAFETY
-
-
-@kernel
-def row_evidence(tables: Floats, weights: Floats) -> float:
-    """Case 1b: the highest level at which every such alternative is rejected."""
-    p = weights.shape[0]
-    least, others = math.inf, math.inf
-    for j in range(p):
-        for k in range(p):
-            if weights[j, k] != 0.0:
-                least = min(least, tables[0, j, k])
-            else:
-                others = min(others, tables[0, j, k])
-    found = _level(_against_strong(tables, weights), weights, least, others)
-    return min(found, weak_evidence(tables, weights).min())
-
-
-@kernel
-def weak_evidence(tables: Floats, weights: Floats) -> Floats:
-    """Per reported edge, (effect, cause), the level at which it is rejected that it is weak and
-    breaks the claim; infinity elsewhere.
-    """
-    p = weights.shape[0]
-    found = np.full((p, p), math.inf)
-    for j in range(p):
-        for k in range(p):
-            if weights[j, k] != 0.0:
-                found[j, k] = tables[1, j, k] + math.log(W_WEAK / (0.5 * p * (p - 1))) - SAFETY
-    return found
-
-
-@kernel
-def edge_levels(tables: Floats, weights: Floats) -> Floats:
-    """Case 1b per reported edge, (effect, cause): the level at which it is rejected that this edge
-    breaks the claim; infinity elsewhere.
-    """
-    p = weights.shape[0]
-    ordered = _against_strong(tables, weights)
-    found = weak_evidence(tables, weights)
-    for j in range(p):
-        for k in range(p):
-            if weights[j, k] != 0.0:
-                level = _level(ordered, weights, tables[0, j, k], math.inf)
-                found[j, k] = min(found[j, k], level)
-    return found

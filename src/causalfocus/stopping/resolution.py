@@ -13,7 +13,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from causalfocus.kernels import direction_evidence, resolution, resolution_intervals, swaps
+from causalfocus.kernels import (
+    direction_evidence,
+    resolution,
+    resolution_intervals,
+    resolution_levels,
+    swaps,
+)
 from causalfocus.moments import Moments
 from causalfocus.sem import LinearSEM
 from causalfocus.stopping.alarms import Alarm, alarms, loudest, refusal
@@ -88,8 +94,10 @@ class ResolutionRule(MixtureRule):
         if split is None:
             return ResolutionVerdict(False, None)
         data, weights = (self.times(moments), split), estimate.weights
-        _, tables, families = resolution.row_tables(data, weights, self.scale, -math.inf, True)
-        if resolution.row_evidence(tables, weights) < self.threshold:
+        _, tables, families = resolution.row_tables(
+            data, weights, self.scale, -math.inf, self.threshold, True
+        )
+        if resolution_levels.row_evidence(tables, weights) < self.threshold:
             return ResolutionVerdict(False, _least(tables, families, weights))
         costs = swaps.swap_costs(split, weights)
         missing = swaps.missing_evidence(costs, weights, split[2])
@@ -100,9 +108,9 @@ class ResolutionRule(MixtureRule):
             rival = Reorder(before, is_swapped) if is_swapped.any() else None
             return ResolutionVerdict(False, rival)
         found, tables, families = resolution.row_tables(
-            data, weights, self.scale, self.threshold, False
+            data, weights, self.scale, self.threshold, self.threshold, False
         )
-        if found and resolution.row_evidence(tables, weights) >= self.threshold:
+        if found and resolution_levels.row_evidence(tables, weights) >= self.threshold:
             return ResolutionVerdict(True, None)
         return ResolutionVerdict(False, _least(tables, families, weights))
 
@@ -113,9 +121,9 @@ class ResolutionRule(MixtureRule):
         n_strong = 0
         if split is not None:
             _, tables, _ = resolution.row_tables(
-                (data[0], split), estimate.weights, self.scale, -math.inf, False
+                (data[0], split), estimate.weights, self.scale, -math.inf, math.inf, False
             )
-            n_strong = resolution.strong_edges(tables, estimate.weights, self.threshold)
+            n_strong = resolution_levels.strong_edges(tables, estimate.weights, self.threshold)
         found = []
         for cause, effect, weight in estimate.edges:
             edge = estimate.names.index(effect), estimate.names.index(cause)
@@ -224,12 +232,14 @@ class ResolutionDecision(Decision):
             value = math.inf if p == 1 else -math.inf
             return np.where(weights != 0.0, value, math.inf), value, value
         data = self.rule.times(self.moments), split
-        _, tables, _ = resolution.row_tables(data, weights, self.rule.scale, -math.inf, False)
-        found = resolution.row_evidence(tables, weights)
+        _, tables, _ = resolution.row_tables(
+            data, weights, self.rule.scale, -math.inf, math.inf, False
+        )
+        found = resolution_levels.row_evidence(tables, weights)
         costs = swaps.swap_costs(split, weights)
         order = swaps.contrary_order(costs, weights)[0]
         missing = swaps.missing_evidence(costs, weights, split[2])
-        edges = np.minimum(resolution.edge_levels(tables, weights), missing)
+        edges = np.minimum(resolution_levels.edge_levels(tables, weights), missing)
         return edges, found, order + swaps.log_swap_weight(p, split[2])
 
     @cached_property
