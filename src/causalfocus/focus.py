@@ -5,13 +5,13 @@ direction, each step in a module of its own.
 """
 
 import warnings
-from collections.abc import Iterable, Sequence
-from typing import Literal
+from collections.abc import Iterable
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from causalfocus.actions import Action, ActionSet, actions_as_arrays
+from causalfocus.actions import Action, ActionSet
 from causalfocus.advice import advice
 from causalfocus.allocation import AdaHedge, forced_action, tracked_action
 from causalfocus.claims import ExactClaim, Stopping, claim_of
@@ -22,8 +22,9 @@ from causalfocus.errors import (
 )
 from causalfocus.information import complexity
 from causalfocus.judging import Judge, Rule
-from causalfocus.learner import Sample, Told
+from causalfocus.learner import Told
 from causalfocus.moments import Moments
+from causalfocus.recording import Recording
 from causalfocus.result import Result
 from causalfocus.sem import LinearSEM
 from causalfocus.space import ModelClass
@@ -50,7 +51,7 @@ TIE = 1e-9
 Design = Literal["focus", "uniform"]
 
 
-class Focus:
+class Focus(Recording):
     """Learns a causal graph and its weights by choosing interventions, and knows when to stop.
 
     With probability at least 1 - delta the certified answer is right: every reported effect is
@@ -84,7 +85,7 @@ class Focus:
     ) -> None:
         if not (isinstance(delta, int | float) and 0 < delta < 1):
             raise InvalidInputError(f"delta is a probability between 0 and 1, got {delta!r}.")
-        self.actions = actions
+        super().__init__(actions)
         self.space = space
         _warn_of_unsettable(actions)
         self.claim = claim_of(stopping, space, epsilon)
@@ -92,14 +93,9 @@ class Focus:
         self.delta = float(delta)
         self.stopping = stopping
         self.design = self._checked_design(design)
-        self._moments = Moments(actions.names)
-        self._targets, self._values = actions_as_arrays(actions, actions.names)
-        self._index = {action: i for i, action in enumerate(actions)}
         self._costs = np.array(actions.costs) / min(actions.costs)  # exactly 1 where they are equal
-        self._counts = np.zeros(len(actions))
         self._cumulative = np.zeros(len(actions))
         self._hedge = AdaHedge(len(actions))
-        self._log: list[Told] = []
         self._continued: list[int] = []
         self._judge = Judge(
             self.claim,
@@ -131,29 +127,6 @@ class Focus:
         return design
 
     @property
-    def names(self) -> tuple[str, ...]:
-        return self.actions.names
-
-    @property
-    def log(self) -> Sequence[Told]:
-        """All that was told, in order."""
-        return tuple(self._log)
-
-    @property
-    def rounds(self) -> int:
-        return len(self._log)
-
-    @property
-    def counts(self) -> dict[Action, int]:
-        """How often each action of the set was taken."""
-        return {action: int(n) for action, n in zip(self.actions, self._counts, strict=True)}
-
-    @property
-    def cost(self) -> float:
-        """What the rounds so far have cost; actions that are not in the set are not counted."""
-        return float(self._counts @ np.array(self.actions.costs))
-
-    @property
     def allocation(self) -> dict[Action, float]:
         """The present weights of the actions, alpha_t: shares of the cost."""
         return dict(zip(self.actions, self._hedge.weights.tolist(), strict=True))
@@ -182,14 +155,7 @@ class Focus:
         """Rounds at which someone chose to go on after the stop."""
         return tuple(self._continued)
 
-    def ask(self) -> Action:
-        """The action to perform next; the same until something is told."""
-        return self.ask_batch(1)[0]
-
-    def ask_batch(self, n: int) -> list[Action]:
-        """The next n actions, as tracking would take them if nothing were learned in between."""
-        if n < 1:
-            raise InvalidInputError(f"A batch has at least one action, got n = {n}.")
+    def _require_asking(self) -> None:
         stop = self._stop
         if stop is not None and not (self._continued and self._continued[-1] >= stop.rounds):
             if not stop.certified:
@@ -201,12 +167,6 @@ class Focus:
                 f"The answer was certified after {stop.rounds} rounds; see result(). More "
                 f"samples do no harm to it: call continue_after_stop() to go on asking."
             )
-        counts, taken = self._counts.copy(), []
-        for i in range(n):
-            chosen = self._next(counts, self.rounds + i)
-            counts[chosen] += 1
-            taken.append(self.actions[chosen])
-        return taken
 
     def _next(self, counts: Floats, t: int) -> int:
         """Tracking of the game's allocation; while an alternative lags, the action against it.
@@ -231,31 +191,22 @@ class Focus:
         """Allow asking after the stop. The certificate stays as it is, and this is recorded."""
         self._continued.append(self.rounds)
 
-    def tell(self, action: Action, sample: Sample) -> None:
-        """Take in one sample, asked for or not: a mapping from name to value, or p numbers."""
-        rounds, counts = self.rounds, self._counts.copy()
-        before = self._moments._state, self._now, self._stop
-        row = self._moments._take(action, sample)
-        row.setflags(write=False)
-        at = self._index.get(action)
-        try:
-            if at is not None:
-                self._counts[at] += 1
-            self._log.append(Told(action, row))
-            self._learn(1.0 if at is None else self._costs[at])
-        except BaseException:  # a sample is taken in whole or not at all
-            del self._log[rounds:]
-            self._counts[:] = counts
-            self._moments._state, self._now, self._stop = before
-            raise
-
-    def _learn(self, cost: float) -> None:
+    def _learn(self, told: Told) -> None:
+        at = self._index.get(told.action)
         self._now = self._judge.judged(self._moments, self._counts, self._now)
         gains = self._gains() if self.design == "focus" else None
         self._conclude()
         if gains is not None:
-            self._cumulative += self._hedge.weights * cost
+            self._cumulative += self._hedge.weights * (1.0 if at is None else self._costs[at])
             self._hedge.update(gains)
+
+    def _saved(self) -> tuple[Any, ...]:
+        """The game is changed last, so that there is nothing to restore."""
+        return super()._saved(), self._now, self._stop
+
+    def _restore(self, saved: tuple[Any, ...]) -> None:
+        recorded, self._now, self._stop = saved
+        super()._restore(recorded)
 
     def _conclude(self) -> None:
         """Keep the first stop. What was refuted once is never certified."""

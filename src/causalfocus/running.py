@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from causalfocus.actions import Action
 from causalfocus.errors import InvalidInputError, UnidentifiableWarning
 from causalfocus.learner import KnowsItsLimits, Learner, Sample
+from causalfocus.stopping.decision import NoRule
 
 System = Callable[[Action], Sample]
 
@@ -40,7 +41,7 @@ def run(
     ----------
     learner : FOCUS or a baseline; it keeps all that was told, so an interrupted run can go on
     system : performs an action and returns the sample, a mapping or p numbers
-    max_rounds : of this call; None for no bound
+    max_rounds : of this call; None for no bound, which only a learner with a rule may have
     on_round : called after every round, for progress
 
     Examples
@@ -56,6 +57,10 @@ def run(
     """
     if max_rounds is not None and max_rounds < 0:
         raise InvalidInputError(f"max_rounds must be 0 or more, got {max_rounds}.")
+    if max_rounds is None and isinstance(learner.decision, NoRule):
+        raise InvalidInputError(
+            f"This run would never end: {learner.decision.reason} Or give max_rounds."
+        )
     start, n = len(learner.log), 0
     next_doubt = FIRST_DOUBT
     while not learner.decision.stop and (max_rounds is None or n < max_rounds):

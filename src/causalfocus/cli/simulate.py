@@ -5,12 +5,14 @@ import math
 import time
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypedDict, Unpack
 
 import numpy as np
 import typer
 from rich.console import Console
 
+from causalfocus.actions import ActionSet
+from causalfocus.claims import Stopping as Rule
 from causalfocus.cli.given import action_set, load_model
 from causalfocus.cli.options import (
     AsJson,
@@ -42,6 +44,11 @@ class Policy(StrEnum):
 
     focus = "focus"
     uniform = "uniform"
+    random = "random"
+    ait_dcdi = "ait-dcdi"
+    cbed = "cbed"
+    abcd = "abcd"
+    git_dcdi = "git-dcdi"
 
 
 class Stopping(StrEnum):
@@ -82,13 +89,14 @@ def simulate(
         load_model(model) if model else random_sem(nodes, density=density, seed=seed, space=space)
     )
     actions = action_set(truth.names, ranges or [], costs or [], reach)
-    learner = Focus(
+    learner = _learner(
+        policy,
         actions,
         space,
+        seed,
         epsilon=epsilon,
         delta=delta,
         stopping=stopping.value,
-        design=policy.value,
     )
     rng = np.random.default_rng(np.random.SeedSequence([seed, 2]))
     console = Console()
@@ -113,10 +121,38 @@ def simulate(
         raise typer.Exit(NOT_STOPPED)
 
 
+class Guarantee(TypedDict):
+    """What a run to a certificate is asked for."""
+
+    epsilon: float
+    delta: float
+    stopping: Rule
+
+
+def _learner(
+    policy: Policy, actions: ActionSet, space: ModelClass, seed: int, **asked: Unpack[Guarantee]
+) -> Focus:
+    """FOCUS, or a baseline under FOCUS's certificate."""
+    if policy is Policy.focus:
+        return Focus(actions, space, **asked)
+    if policy is Policy.uniform:
+        return Focus(actions, space, design="uniform", **asked)
+    from causalfocus.baselines import BASELINES, Certified
+
+    return Certified(BASELINES[policy.value](actions, space, seed=seed), **asked)
+
+
+def _own_estimate(learner: Focus) -> LinearSEM:
+    """The answer of whoever chose the actions."""
+    from causalfocus.baselines import Certified
+
+    return learner.learner.estimate if isinstance(learner, Certified) else learner.result().model
+
+
 def _facts(learner: Focus, truth: LinearSEM, seconds: float) -> dict[str, object]:
-    result = learner.result()
-    error = float(np.abs(result.model.weights - truth.weights).max())
-    shd = result.model.shd(truth)
+    result, own = learner.result(), _own_estimate(learner)
+    error = float(np.abs(own.weights - truth.weights).max())
+    shd = own.shd(truth)
     epsilon = learner.epsilon or 0.0
     return {
         "rounds": result.rounds,
@@ -138,7 +174,7 @@ def _facts(learner: Focus, truth: LinearSEM, seconds: float) -> dict[str, object
         "counts": {str(action): n for action, n in result.counts.items()},
         "complexity": _complexity(learner, truth),
         "truth": truth.to_dict(),
-        "estimate": result.model.to_dict(),
+        "estimate": own.to_dict(),
     }
 
 
@@ -168,8 +204,9 @@ def _show(
     checks: Path | None,
 ) -> None:
     result = learner.result()
-    console.print(edge_table(truth, result.model))
-    console.print(equation_table(truth, result.model))
+    own = _own_estimate(learner)
+    console.print(edge_table(truth, own))
+    console.print(equation_table(truth, own))
     if result.intervals:
         console.print(interval_table(result.intervals, result.delta))
     console.print(

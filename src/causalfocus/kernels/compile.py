@@ -3,6 +3,7 @@
 import hashlib
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,7 +21,14 @@ def source_digest(folder: Path) -> str:
     return digest.hexdigest()
 
 
-SOURCES = source_digest(Path(__file__).parent)
+HOME = Path(__file__).parent
+SOURCES = source_digest(HOME)
+
+
+@cache
+def sources_for(folder: Path) -> str:
+    """Fingerprint of all that kernels in a folder may call: those of the engine and their own."""
+    return SOURCES if folder == HOME else SOURCES + source_digest(folder)
 
 
 class KernelCache(caching.FunctionCache):
@@ -28,11 +36,15 @@ class KernelCache(caching.FunctionCache):
 
     Numba looks at the file of the function alone. A kernel contains the machine code of those it
     calls, so a change in another file would leave it stale, and a stale kernel could certify
-    something false.
+    something false. The engine's kernels call no others; those of the baselines call the engine's.
     """
 
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)  # type: ignore[no-untyped-call]
+        self._sources = sources_for(Path(function.__code__.co_filename).parent)
+
     def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
-        return (*super()._index_key(sig, codegen), SOURCES)  # type: ignore[no-untyped-call]
+        return (*super()._index_key(sig, codegen), self._sources)  # type: ignore[no-untyped-call]
 
 
 def kernel(function: F) -> F:
@@ -43,7 +55,7 @@ def kernel(function: F) -> F:
     """
     compiled: Any = numba.njit(nogil=True, error_model="numpy")(function)
     if hasattr(caching.FunctionCache, "_index_key"):
-        compiled._cache = KernelCache(function)  # type: ignore[no-untyped-call]
+        compiled._cache = KernelCache(function)
     result: F = compiled
     return result
 

@@ -67,3 +67,32 @@ class Decision(ABC):
     @abstractmethod
     def reason(self) -> str:
         """The decision in words."""
+
+
+@dataclass(frozen=True)
+class NoRule(Decision):
+    """Of a learner that has no rule to stop by.
+
+    Attributes
+    ----------
+    method : its name
+    """
+
+    method: str
+
+    @property
+    def evidence(self) -> float:
+        """None was weighed."""
+        return math.nan
+
+    @property
+    def reason(self) -> str:
+        return (
+            f"{self.method} has no rule to stop by: it goes on for as long as it is asked. For a "
+            f"certificate on what it was told, use causalfocus.baselines.Certified."
+        )
+
+
+def without_rule(method: str, rounds: int) -> NoRule:
+    """The decision, always the same, of a learner without a rule."""
+    return NoRule(stop=False, rounds=rounds, threshold=math.nan, alarm=None, method=method)

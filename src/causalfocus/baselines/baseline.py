@@ -1,0 +1,139 @@
+"""What all baselines are: learners that choose and estimate in their own way and never stop."""
+
+from abc import abstractmethod
+from collections.abc import Iterable
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalfocus.actions import ActionSet
+from causalfocus.errors import InvalidInputError
+from causalfocus.learner import Told
+from causalfocus.oracles.estimate import graph_mle
+from causalfocus.recording import Recording
+from causalfocus.sem import LinearSEM
+from causalfocus.space import ModelClass
+from causalfocus.stopping.decision import NoRule, without_rule
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+TIE = 1e-9
+"""Scores that differ by less, relatively, are equal."""
+
+CHOICE, FIT = 0, 1
+"""What random numbers are for."""
+
+
+class Baseline(Recording):
+    """A learner with the same ask, tell and estimate as FOCUS, on the same moments and actions.
+
+    A pure function of specification, seed and log: random numbers belong to a purpose and a round.
+
+    Parameters
+    ----------
+    actions : what can be done, and what it costs; scores are taken per cost
+    space : the class in which weights are fitted, and whether equations have constants
+    seed : for the same choices again; drawn if there is none
+    options : of the method, kept for a replay
+    """
+
+    method: ClassVar[str]
+
+    def __init__(
+        self, actions: ActionSet, space: ModelClass, *, seed: int | None = None, **options: Any
+    ) -> None:
+        super().__init__(actions)
+        self._options = options
+        self.space = space
+        self.seed = _checked_seed(seed)
+        self._costs = np.array(actions.costs) / min(actions.costs)
+        self._chosen: dict[int, int] = {}
+        self._model: LinearSEM | None = None
+
+    @property
+    def estimate(self) -> LinearSEM:
+        """The method's graph with the most likely weights of the class, fitted to all samples."""
+        if self._model is None:
+            self._model = self._estimated()
+        return self._model
+
+    def _estimated(self) -> LinearSEM:
+        return graph_mle(self._moments, self._parents(), self.space)
+
+    @abstractmethod
+    def _parents(self) -> Ints:
+        """The method's graph: the parents of every node, as sets of nodes."""
+
+    @property
+    def decision(self) -> NoRule:
+        """Never to stop; see `Certified` for a rule."""
+        return without_rule(self.method, self.rounds)
+
+    def _next(self, counts: Floats, t: int) -> int:
+        if t not in self._chosen:
+            self._chosen[t] = self._choose(counts, self._generator(CHOICE, t))
+        return self._chosen[t]
+
+    @abstractmethod
+    def _choose(self, counts: Floats, rng: np.random.Generator) -> int:
+        """Index of the next action."""
+
+    def _generator(self, purpose: int, t: int) -> np.random.Generator:
+        return np.random.default_rng([self.seed, purpose, t])
+
+    def _learn(self, told: Told) -> None:
+        del told
+        self._forget()
+
+    def _restore(self, saved: tuple[Any, ...]) -> None:
+        super()._restore(saved)
+        self._forget()
+
+    def _forget(self) -> None:
+        """What was computed from the samples before."""
+        self._chosen, self._model = {}, None
+
+    def replayed(self, told: Iterable[Told] | None = None) -> Self:
+        """A learner of the same specification that was told the same, or another log."""
+        twin = type(self)(self.actions, self.space, seed=self.seed, **self._options)
+        for line in self._log if told is None else told:
+            twin.tell(line.action, line.sample)
+        return twin
+
+
+def best_action(scores: Floats, counts: Floats, rng: np.random.Generator) -> int:
+    """The action of the highest score; of tied ones the least taken; of these, any.
+
+    Without constants the two ends of a symmetric range have the same score. Neither the order of
+    the actions nor chance in the scores should settle on one of them for ever.
+    """
+    return _least_taken(_tied(scores, float(scores.max())), counts, rng)
+
+
+def soft_action(scores: Floats, softness: float, counts: Floats, rng: np.random.Generator) -> int:
+    """An action drawn in proportion to exp(score / softness); minus infinity never comes.
+
+    Between actions of the same score the least taken, as above.
+    """
+    shares = np.exp((scores - scores.max()) / softness)
+    drawn = int(rng.choice(len(scores), p=shares / shares.sum()))
+    return _least_taken(_tied(scores, float(scores[drawn])), counts, rng)
+
+
+def _tied(scores: Floats, value: float) -> Ints:
+    return np.flatnonzero(np.abs(scores - value) <= TIE * abs(value))
+
+
+def _least_taken(actions: Ints, counts: Floats, rng: np.random.Generator) -> int:
+    least = actions[counts[actions] == counts[actions].min()]
+    return int(least[rng.integers(len(least))])
+
+
+def _checked_seed(seed: int | None) -> int:
+    if seed is None:
+        return int(np.random.default_rng().integers(2**63))
+    if not isinstance(seed, int | np.integer) or isinstance(seed, bool) or seed < 0:
+        raise InvalidInputError(f"A seed is a whole number, 0 or more, got {seed!r}.")
+    return int(seed)

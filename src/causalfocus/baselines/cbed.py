@@ -1,0 +1,113 @@
+"""CBED: the action whose outcome is expected to tell most about graph and parameters.
+
+After Tigas and others, Interventions, Where and How? Experimental Design for Causal Models at Scale
+(2022), with the exact posterior in place of a bootstrap.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalfocus.actions import ActionSet
+from causalfocus.baselines.baseline import Baseline, best_action
+from causalfocus.baselines.kernels.information_gain import information_gains
+from causalfocus.baselines.posterior import DagPosterior, Ensemble
+from causalfocus.baselines.prior import Prior
+from causalfocus.errors import InvalidInputError
+from causalfocus.space import ModelClass
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class CBED(Baseline):
+    """Causal Bayesian experimental design, one sample per round.
+
+    Each round draws models from the posterior and scores every action by nested Monte Carlo; the
+    same noise serves all actions. The estimate is the most probable DAG.
+
+    Parameters
+    ----------
+    actions, space, seed : see `Baseline`
+    n_models : in the ensemble; information is estimated up to log(n_models)
+    n_outcomes : drawn from every model
+    prior : of the parameters and the graph
+    """
+
+    method = "CBED"
+
+    def __init__(
+        self,
+        actions: ActionSet,
+        space: ModelClass,
+        *,
+        seed: int | None = None,
+        n_models: int = 100,
+        n_outcomes: int = 100,
+        prior: Prior | None = None,
+    ) -> None:
+        require_at_least("n_models", n_models, 2)
+        require_at_least("n_outcomes", n_outcomes, 1)
+        super().__init__(
+            actions, space, seed=seed, n_models=n_models, n_outcomes=n_outcomes, prior=prior
+        )
+        self.n_models, self.n_outcomes, self.prior = n_models, n_outcomes, prior or Prior()
+        self._posterior: DagPosterior | None = None
+
+    @property
+    def posterior(self) -> DagPosterior:
+        """Of graph and parameters, given all samples so far."""
+        if self._posterior is None:
+            self._posterior = DagPosterior(
+                self._moments, intercept=self.space.intercept, prior=self.prior
+            )
+        return self._posterior
+
+    def _forget(self) -> None:
+        super()._forget()
+        self._posterior = None
+
+    def _parents(self) -> Ints:
+        return self.posterior.likeliest
+
+    def _choose(self, counts: Floats, rng: np.random.Generator) -> int:
+        return best_action(self.scores(rng) / self._costs, counts, rng)
+
+    def scores(self, rng: np.random.Generator) -> Floats:
+        """Information of every action, in nats. Actions that mirror each other are scored once."""
+        ensemble = self.posterior.draw_models(self.n_models, rng)
+        noise = rng.standard_normal((self.n_models, self.n_outcomes, len(self.names)))
+        scored, same_as = self._distinct()
+        return self._gains(ensemble, scored, noise)[same_as]
+
+    def _gains(self, ensemble: Ensemble, scored: Ints, noise: Floats) -> Floats:
+        targets, values = self._about(ensemble.origin, scored)
+        models = (ensemble.weights, ensemble.variances, ensemble.constants)
+        return information_gains(models, targets, values, noise)
+
+    def _about(self, origin: Floats, scored: Ints) -> tuple[Ints, Floats]:
+        """Targets and values of some actions in the coordinates of an ensemble."""
+        targets, values = self._targets[scored], self._values[scored]
+        return targets, values - np.where(targets >= 0, origin[targets], 0.0)
+
+    def _distinct(self) -> tuple[Ints, Ints]:
+        """Actions to score, and for every action the one of these whose score it has.
+
+        Without constants the sign of all variables can be turned around, and with it that of the
+        value that is set: the information is the same.
+        """
+        keys: dict[tuple[int, float], int] = {}
+        scored: list[int] = []
+        same_as: list[int] = []
+        for i, (target, value) in enumerate(zip(self._targets, self._values, strict=True)):
+            key = (int(target), float(value if self.space.intercept else abs(value)))
+            if key not in keys:
+                keys[key] = len(scored)
+                scored.append(i)
+            same_as.append(keys[key])
+        return np.array(scored), np.array(same_as)
+
+
+def require_at_least(name: str, given: int, least: int) -> None:
+    """Raise if a number of something is too small."""
+    if not isinstance(given, int | np.integer) or isinstance(given, bool) or given < least:
+        raise InvalidInputError(f"{name} must be a whole number, {least} or more, got {given!r}.")

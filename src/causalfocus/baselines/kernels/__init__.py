@@ -1,0 +1,1 @@
+"""Compiled parts of the baselines: arrays and scalars in and out."""

@@ -1,0 +1,89 @@
+"""DCDI's optimiser: RMSprop under an augmented Lagrangian, until the graph is acyclic."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalfocus.baselines.kernels.acyclicity import is_acyclic
+from causalfocus.baselines.kernels.masked_loss import Data, loss_and_gradient, probabilities_of
+from causalfocus.kernels.compile import kernel
+
+Floats = NDArray[np.float64]
+
+DECAY, GUARD = 0.99, 1e-8
+"""Of RMSprop."""
+
+SOLVED, SHRINK, CLOSED = 1e-4, 0.9, 1e-8
+"""A sub-problem is solved when the Lagrangian moves by less per iteration; mu grows unless h falls
+to this share; h counts as zero below the last."""
+
+LOOK_EVERY = 100
+
+Schedule = tuple[float, float, float, int, int, float]
+"""Learning rate, first mu, its factor, window, most iterations, and the share of the first h at
+which the belief is taken."""
+
+
+@kernel
+def step(parameters: Floats, gradient: Floats, squares: Floats, rate: float) -> None:
+    """One step of RMSprop."""
+    for t in range(parameters.shape[0]):
+        for j in range(parameters.shape[1]):
+            g = gradient[t, j]
+            squares[t, j] = DECAY * squares[t, j] + (1.0 - DECAY) * g * g
+            parameters[t, j] -= rate * g / (math.sqrt(squares[t, j]) + GUARD)
+
+
+@kernel
+def is_solved(values: Floats, window: int) -> bool:
+    """Whether three recorded values of the Lagrangian say that the sub-problem is solved."""
+    first, middle, last = values
+    if not (min(first, last) < middle < max(first, last)):
+        return False
+    slope = (last - first) / window
+    return bool(abs(slope) < SOLVED or slope > 0.0)
+
+
+@kernel
+def descend(
+    data: Data, weights: Floats, logits: Floats, edges: float, schedule: Schedule
+) -> tuple[Floats, Floats, float, int]:
+    """Train weights and logits in place. Returns belief, its weights, last h and iterations.
+
+    The belief are the probabilities on the way to an acyclic graph, when h has fallen to a share
+    of what the data alone make it: at the end there is no doubt left.
+    """
+    rate, mu, factor, window, most, belief_share = schedule
+    p = weights.shape[0]
+    by_weight, by_logit = np.zeros((p, p)), np.zeros((p, p))
+    weight_squares, logit_squares = np.zeros((p, p)), np.zeros((p, p))
+    gamma, previous, h, first = 0.0, math.inf, math.inf, math.nan
+    values = np.full(3, np.nan)
+    belief, belief_weights = np.full((p, p), np.nan), np.zeros((p, p))
+    n = 0
+    while n < most:
+        n += 1
+        total, h = loss_and_gradient(
+            data, weights, logits, (edges, gamma, mu), (by_weight, by_logit)
+        )
+        step(weights, by_weight, weight_squares, rate)
+        step(logits, by_logit, logit_squares, rate)
+        if n % window == 0:
+            values[0], values[1], values[2] = values[1], values[2], total
+        if n % (2 * window) == 0 and is_solved(values, window):
+            first = h if math.isnan(first) else first
+            if math.isnan(belief[0, 0]) and h <= belief_share * first:
+                belief[:], belief_weights[:] = probabilities_of(logits), weights
+            before = gamma * h + 0.5 * mu * h * h
+            gamma += mu * h
+            if h > SHRINK * previous:
+                mu *= factor
+            previous = h
+            values[2] += gamma * h + 0.5 * mu * h * h - before
+            weight_squares[:], logit_squares[:] = 0.0, 0.0
+        if n % LOOK_EVERY == 0 and h <= CLOSED and is_acyclic(probabilities_of(logits) > 0.5):
+            break
+    if math.isnan(belief[0, 0]):
+        belief[:], belief_weights[:] = probabilities_of(logits), weights
+    return belief, belief_weights, h, n

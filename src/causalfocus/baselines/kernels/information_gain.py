@@ -1,0 +1,156 @@
+"""What an outcome tells about which model of an ensemble is at work: nested Monte Carlo.
+
+    I = 1/(M S) sum over m, s of [ log p(y_ms | m) - log 1/M sum over m' of p(y_ms | m') ],
+    y_ms drawn from model m under the action.
+
+The factor of the node that is set is left out. The log density of a linear-Gaussian model is a
+quadratic polynomial in y, so all M of them are one product of its monomials with a table; and one
+draw of the noise serves all actions, so that their differences are those of the actions.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalfocus.baselines.kernels.quick_exp import LARGEST, quick_exp
+from causalfocus.kernels.compile import kernel
+from causalfocus.kernels.population import causal_order
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+Ensemble = tuple[Floats, Floats, Floats]
+"""Weights (m, p, p), noise variances and constants (m, p)."""
+
+
+@kernel
+def causal_orders(weights: Floats) -> Ints:
+    """Causes before effects in every model: (m, p)."""
+    m, p = weights.shape[0], weights.shape[1]
+    orders = np.empty((m, p), dtype=np.int64)
+    for i in range(m):
+        orders[i] = causal_order(weights[i])
+    return orders
+
+
+@kernel
+def outcome(
+    ensemble: Ensemble, m: int, order: Ints, action: tuple[int, float], noise: Floats, y: Floats
+) -> None:
+    """Write the outcome of an action in model m for given standard noise."""
+    weights, variances, constants = ensemble
+    target, value = action
+    for j in order:
+        if j == target:
+            y[j] = value
+            continue
+        total = constants[m, j] + math.sqrt(variances[m, j]) * noise[j]
+        for k in range(len(order)):
+            if weights[m, j, k] != 0.0:
+                total += weights[m, j, k] * y[k]
+        y[j] = total
+
+
+@kernel
+def n_monomials(p: int) -> int:
+    """Products of two, single variables, and one."""
+    return (p + 1) * (p + 2) // 2
+
+
+@kernel
+def monomials(y: Floats, found: Floats) -> None:
+    """Write 1, y_1, ..., y_p, y_1 y_1, y_1 y_2, ...; see `density_table`."""
+    p = len(y)
+    n = 0
+    for i in range(p + 1):
+        left = 1.0 if i == 0 else y[i - 1]
+        for k in range(i, p + 1):
+            found[n] = left * (1.0 if k == 0 else y[k - 1])
+            n += 1
+
+
+@kernel
+def density_table(ensemble: Ensemble, target: int) -> Floats:
+    """Coefficients of the monomials in the log density of every model: (monomials, m)."""
+    weights, variances, constants = ensemble
+    m, p = variances.shape
+    table = np.zeros((n_monomials(p), m))
+    residual = np.empty(p + 1)
+    for i in range(m):
+        for j in range(p):
+            if j == target:
+                continue
+            residual[0] = -constants[i, j]
+            for k in range(p):
+                residual[k + 1] = 1.0 if k == j else -weights[i, j, k]
+            n = 0
+            for a in range(p + 1):
+                for b in range(a, p + 1):
+                    twice = 1.0 if a == b else 2.0
+                    table[n, i] -= 0.5 * twice * residual[a] * residual[b] / variances[i, j]
+                    n += 1
+            table[0, i] -= 0.5 * math.log(2.0 * math.pi * variances[i, j])
+    return table
+
+
+@kernel
+def monomials_in_use(table: Floats) -> Ints:
+    """Those with a coefficient somewhere; without constants the single variables have none."""
+    found = np.empty(len(table), dtype=np.int64)
+    n = 0
+    for i in range(len(table)):
+        for m in range(table.shape[1]):
+            if table[i, m] != 0.0:
+                found[n] = i
+                n += 1
+                break
+    return found[:n]
+
+
+@kernel
+def exp_sum(values: Floats, reference: float) -> float:
+    """Sum of exp(value - reference), each kept within what a double holds; the values are lost.
+
+    Two loops, the second with four sums at a time: both can run in parallel lanes.
+    """
+    m = len(values)
+    for i in range(m):
+        values[i] = quick_exp(min(max(values[i] - reference, -LARGEST), LARGEST))
+    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    for i in range(0, m - 3, 4):
+        a += values[i]
+        b += values[i + 1]
+        c += values[i + 2]
+        d += values[i + 3]
+    for i in range(m - m % 4, m):
+        a += values[i]
+    return a + b + c + d
+
+
+@kernel
+def information_gains(ensemble: Ensemble, targets: Ints, values: Floats, noise: Floats) -> Floats:
+    """Nested Monte-Carlo information of every action, in nats.
+
+    noise : (m, s, p) standard normals
+    """
+    n_models, n_draws, p = noise.shape
+    orders = causal_orders(ensemble[0])
+    gains = np.empty(len(targets))
+    y, found, densities = np.empty(p), np.empty(n_monomials(p)), np.empty(n_models)
+    for a in range(len(targets)):
+        table = density_table(ensemble, targets[a])
+        used = monomials_in_use(table)
+        total = 0.0
+        for m in range(n_models):
+            for s in range(n_draws):
+                outcome(ensemble, m, orders[m], (targets[a], values[a]), noise[m, s], y)
+                monomials(y, found)
+                densities[:] = 0.0
+                for n in used:
+                    factor = found[n]
+                    for i in range(n_models):
+                        densities[i] += factor * table[n, i]
+                total -= math.log(exp_sum(densities, densities[m]) / n_models)
+        gains[a] = total / (n_models * n_draws)
+    return gains

@@ -1,0 +1,35 @@
+"""The DAG of the highest score, by the engine's program over sets of nodes."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalfocus.kernels.compile import kernel
+from causalfocus.kernels.families import best_family
+from causalfocus.kernels.oracles import all_others
+from causalfocus.kernels.orders import best_order, local_mask, local_masks, tolerance
+from causalfocus.kernels.subsets import as_nodes
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@kernel
+def likeliest_dag(scores: Floats) -> Ints:
+    """Parents of every node, sets of nodes; scores : (p, 2^(p - 1)) by mask over the others."""
+    p = scores.shape[0]
+    size = 1 << (p - 1)
+    costs = -scores
+    for j in range(p):
+        for bit in range(p - 1):
+            for mask in range(size):
+                if (mask >> bit) & 1:
+                    costs[j, mask] = min(costs[j, mask], costs[j, mask ^ (1 << bit)])
+    candidates, starts = all_others(p)
+    masks = local_masks(p, candidates, starts)
+    _, before = best_order(p, costs.reshape(-1), np.arange(p + 1) * size, masks)
+    parents = np.empty(p, dtype=np.int64)
+    for j in range(p):
+        within = local_mask(masks, j, before[j])
+        family = best_family(costs[j], within, tolerance(costs[j, within]))
+        parents[j] = as_nodes(family, j)
+    return parents

@@ -1,0 +1,50 @@
+"""Sums of numbers that are known by their logarithms, and draws in proportion to them."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalfocus.kernels.compile import kernel
+
+Floats = NDArray[np.float64]
+
+
+@kernel
+def log_add(a: float, b: float) -> float:
+    """log(e^a + e^b)."""
+    high, low = (a, b) if a >= b else (b, a)
+    return high if low == -math.inf else high + math.log1p(math.exp(low - high))
+
+
+@kernel
+def log_sum(terms: Floats, n: int) -> float:
+    """log of the sum of the exponentials of the first n terms."""
+    highest = -math.inf
+    for i in range(n):
+        highest = max(highest, terms[i])
+    if highest == -math.inf:
+        return highest
+    total = 0.0
+    for i in range(n):
+        total += math.exp(terms[i] - highest)
+    return highest + math.log(total)
+
+
+@kernel
+def drawn(terms: Floats, n: int, u: float) -> int:
+    """Index of one of the first n terms, in proportion to its exponential; u is uniform on [0, 1).
+
+    Never one of no weight.
+    """
+    rest = u
+    total = log_sum(terms, n)
+    last = -1
+    for i in range(n):
+        if terms[i] == -math.inf:
+            continue
+        last = i
+        rest -= math.exp(terms[i] - total)
+        if rest < 0.0:
+            break
+    return last

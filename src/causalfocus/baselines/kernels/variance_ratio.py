@@ -1,0 +1,53 @@
+"""AIT's score: variance between the graphs' predictions over variance within, in closed form.
+
+For an action and models g = 1, ..., Q with means mu_g and covariances C_g of all nodes,
+
+    D = sum over g of |mu_g - mean mu|^2  /  sum over g of tr C_g.
+
+The node that is set adds nothing to either sum.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalfocus.kernels.compile import kernel
+from causalfocus.kernels.population import (
+    action_covariance,
+    action_mean,
+    causal_order,
+    total_effects,
+)
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+Models = tuple[Floats, Floats, Floats]
+"""Weights (m, p, p), noise variances and constants (m, p)."""
+
+
+@kernel
+def variance_ratios(models: Models, targets: Ints, values: Floats) -> Floats:
+    """D of every action; zero where nothing varies within or between."""
+    weights, variances, constants = models
+    m, p = variances.shape
+    ratios = np.zeros(len(targets))
+    means = np.empty((m, p))
+    orders = np.empty((m, p), dtype=np.int64)
+    for g in range(m):
+        orders[g] = causal_order(weights[g])
+    for a in range(len(targets)):
+        within = 0.0
+        for g in range(m):
+            effects = total_effects(weights[g], orders[g], targets[a])
+            means[g] = action_mean(effects, constants[g], targets[a], values[a])
+            covariance = action_covariance(effects, variances[g], targets[a])
+            for j in range(p):
+                within += covariance[j, j]
+        between = 0.0
+        for j in range(p):
+            centre = means[:, j].mean()
+            for g in range(m):
+                between += (means[g, j] - centre) ** 2
+        if within > 0.0:
+            ratios[a] = between / within
+    return ratios
