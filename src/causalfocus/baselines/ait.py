@@ -40,8 +40,8 @@ class BeliefLearner(Baseline):
     n_graphs : drawn from the belief in every round
     temperature : of the softmax that draws the order of a graph
     objective : "expected", the mean over masks in closed form, or DCDI's own "gumbel"
-    softness : 0 takes the best score. Else actions are drawn in proportion to exp(score per cost /
-        softness), scores in their own units; None for the method's default
+    softness : 0 takes the best score per cost. Else actions are drawn in proportion to
+        exp(score / softness); None for the method's default
     schedule : of the descent
     """
 
@@ -149,8 +149,13 @@ class BeliefLearner(Baseline):
             return int(rng.choice(settable)) if len(settable) else 0
         if self.softness == 0:
             return best_action(scores, counts, rng)
-        scores[~self._is_scored] = -math.inf
+        scores = np.where(self._is_scored, scores / self._unit(scores), -math.inf)
         return soft_action(scores, self.softness, counts, rng)
+
+    def _unit(self, scores: Floats) -> float:
+        """What the softness is measured in."""
+        del scores
+        return 1.0
 
     @property
     def _is_scored(self) -> NDArray[np.bool_]:

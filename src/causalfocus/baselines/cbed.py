@@ -41,8 +41,8 @@ class CBED(Baseline):
         space: ModelClass,
         *,
         seed: int | None = None,
-        n_models: int = 100,
-        n_outcomes: int = 100,
+        n_models: int = 64,
+        n_outcomes: int = 32,
         prior: Prior | None = None,
     ) -> None:
         require_at_least("n_models", n_models, 2)

@@ -44,10 +44,10 @@ class Schedule:
     belief_share : the belief is taken when h has fallen to this share of its first value
     """
 
-    rate: float = 1e-2
+    rate: float = 3e-3
     first_mu: float = 1e-3
     factor: float = 2.0
-    window: int = 25
+    window: int = 100
     most: int = 200_000
     belief_share: float = 0.5
 

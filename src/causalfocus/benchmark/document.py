@@ -3,10 +3,18 @@
 import importlib.metadata
 import os
 import platform
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from causalfocus.benchmark.baseline_tables import (
+    curve_table,
+    learner_table,
+    recovery_table,
+    schedule_table,
+)
+from causalfocus.benchmark.baselines import Curve, LearnerTimes, Recovery, ScheduleRow
 from causalfocus.benchmark.certificates import DELTAS, CertificateSummary
 from causalfocus.benchmark.costs import CostSummary
 from causalfocus.benchmark.game import GameTimes
@@ -15,6 +23,7 @@ from causalfocus.benchmark.memory import PeakMemory
 from causalfocus.benchmark.oracles import OracleTimes, growth_per_node
 from causalfocus.benchmark.problems import DENSITY, EPSILON, SAMPLES_PER_ACTION
 from causalfocus.benchmark.rounds import RoundTimes, RunMemory
+from causalfocus.benchmark.units import in_units
 from causalfocus.benchmark.violations import Violated
 from causalfocus.version import __version__
 
@@ -32,6 +41,10 @@ class Figures:
     certificates: list[CertificateSummary] = field(default_factory=list)
     costs: list[CostSummary] = field(default_factory=list)
     violations: list[Violated] = field(default_factory=list)
+    learners: list[LearnerTimes] = field(default_factory=list)
+    curves: list[Curve] = field(default_factory=list)
+    recoveries: list[Recovery] = field(default_factory=list)
+    schedules: list[ScheduleRow] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -45,31 +58,32 @@ class Figures:
             "certificates": [asdict(row) for row in self.certificates],
             "costs": [asdict(row) for row in self.costs],
             "violations": [asdict(row) for row in self.violations],
+            "learners": [asdict(row) for row in self.learners],
+            "curves": [asdict(row) for row in self.curves],
+            "recoveries": [asdict(row) for row in self.recoveries],
+            "schedules": [asdict(row) for row in self.schedules],
         }
 
     def to_markdown(self) -> str:
-        parts = [_conditions()]
-        if self.ratios:
-            parts.append(_ratio_table(self.ratios))
-        if self.times:
-            parts.append(_time_table(self.times))
-        if self.memory:
-            parts.append(_memory_table(self.memory))
-        if self.rounds:
-            parts.append(_round_table(self.rounds))
-        if self.runs:
-            parts.append(_run_table(self.runs))
-        if self.games:
-            parts.append(_game_table(self.games))
-        if self.certificates:
-            parts.append(_certificate_table(self.certificates))
-            parts.append(_resolution_table(self.certificates))
-            parts.append(_prediction_table(self.certificates))
-        if self.costs:
-            parts.append(_cost_table(self.costs))
-        if self.violations:
-            parts.append(_violation_table(self.violations))
-        return "\n\n".join(parts) + "\n"
+        tables: list[tuple[Sequence[Any], Callable[[Any], str]]] = [
+            (self.ratios, _ratio_table),
+            (self.times, _time_table),
+            (self.memory, _memory_table),
+            (self.rounds, _round_table),
+            (self.runs, _run_table),
+            (self.games, _game_table),
+            (self.certificates, _certificate_table),
+            (self.certificates, _resolution_table),
+            (self.certificates, _prediction_table),
+            (self.costs, _cost_table),
+            (self.violations, _violation_table),
+            (self.learners, learner_table),
+            (self.recoveries, recovery_table),
+            (self.schedules, schedule_table),
+            (self.curves, curve_table),
+        ]
+        shown = [table(rows) for rows, table in tables if rows]
+        return "\n\n".join([_conditions(), *shown]) + "\n"
 
 
 def machine() -> dict[str, str]:
@@ -115,8 +129,9 @@ compiled solver. Ratios: over the engine, on the same moments; the values are ch
 |---|---|---|---|---|---|---|---|
 """
     return head + "\n".join(
-        f"| {r.p} | {r.oracle} | {r.n_problems} | {_time(r.literal)} | {_time(r.remembered)} | "
-        f"{_time(r.engine)} | {r.ratio:,.0f} | {r.ratio_remembered:,.0f} |"
+        f"| {r.p} | {r.oracle} | {r.n_problems} | {in_units(r.literal)} | "
+        f"{in_units(r.remembered)} | {in_units(r.engine)} | {r.ratio:,.0f} | "
+        f"{r.ratio_remembered:,.0f} |"
         for r in rows
     )
 
@@ -132,8 +147,8 @@ over the sweeps alone.
 |---|---|---|---|---|---|---|---|---|
 """
     body = "\n".join(
-        f"| {r.p} | {r.n_families:,} | {_time(r.mle)} | {_time(r.alternative)} | "
-        f"{_time(r.sweeps)} | {_time(r.searches)} | {_time(r.order)} | "
+        f"| {r.p} | {r.n_families:,} | {in_units(r.mle)} | {in_units(r.alternative)} | "
+        f"{in_units(r.sweeps)} | {in_units(r.searches)} | {in_units(r.order)} | "
         f"{100 * r.share_searched:.1f} % | {r.mle / r.sweeps:.1f} |"
         for r in rows
     )
@@ -158,8 +173,8 @@ round or less. `checks`: the part of a round that testing the assumptions takes.
 """
     return head + "\n".join(
         f"| {r.stopping} | {r.p} | {r.n_rounds:,} | {'yes' if r.stopped else 'no'} | "
-        f"{_time(r.round)} | "
-        f"{1 / r.round:,.0f} | {_time(r.mle)} | {r.round / r.mle:.1f} | {_time(r.judgement)} | "
+        f"{in_units(r.round)} | {1 / r.round:,.0f} | {in_units(r.mle)} | "
+        f"{r.round / r.mle:.1f} | {in_units(r.judgement)} | "
         f"{100 * r.watching / r.round:.0f} % |"
         for r in rows
     )
@@ -289,7 +304,7 @@ largest relative distance of upper and lower value.
 |---|---|---|---|---|
 """
     return head + "\n".join(
-        f"| {r.p} | {r.n_problems} | {_time(r.seconds)} | {r.n_planes:g} | {r.gap:.1e} |"
+        f"| {r.p} | {r.n_problems} | {in_units(r.seconds)} | {r.n_planes:g} | {r.gap:.1e} |"
         for r in rows
     )
 
@@ -307,10 +322,3 @@ def _memory_table(rows: list[PeakMemory]) -> str:
         for r in rows
     ]
     return "\n".join(lines)
-
-
-def _time(seconds: float) -> str:
-    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
-        if seconds >= size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds / 1e-9:.3g} ns"

@@ -31,11 +31,22 @@ def benchmark(
     violations: Annotated[
         int, typer.Option(min=0, help="Only broken assumptions, so many runs of each.")
     ] = 0,
+    baselines: Annotated[
+        int, typer.Option(min=0, help="Only the baselines, on so many systems of six nodes.")
+    ] = 0,
     nodes: Annotated[int, typer.Option(help="Nodes of these systems.")] = 6,
     first_seed: Annotated[int, typer.Option(min=0, help="Seed of the first of them.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Measure the exact oracles, or with --systems the rounds that a certificate takes."""
+    from causalfocus.benchmark.baselines import (
+        SCHEDULES,
+        VARIANTS,
+        curves,
+        learner_times,
+        recovery,
+        schedules,
+    )
     from causalfocus.benchmark.certificates import certified_runs, summary
     from causalfocus.benchmark.costs import cost_runs, cost_summary
     from causalfocus.benchmark.game import game_times
@@ -57,7 +68,14 @@ def benchmark(
     if violations:
         broken = violated_runs(violations, workers)
         figures.violations = _watched(progress, "violations", broken, n_tasks())
-    if systems or costs or violations:
+    if baselines:
+        figures.learners = learner_times(8)
+        figures.recoveries = [recovery(5, 50, 2000, workers)]
+        rows = schedules(2 * baselines, workers)
+        figures.schedules = _watched(progress, "schedules", rows, 3 * len(SCHEDULES))
+        drawn = curves(baselines, workers)
+        figures.curves = _watched(progress, "curves", drawn, len(VARIANTS))
+    if systems or costs or violations or baselines:
         _deliver(figures, progress, out, as_json)
         return
     literal = find_referee(referee)
@@ -79,6 +97,7 @@ def benchmark(
     sizes = range(3, 5 if quick else 11)
     figures.games = _watched(progress, "games", game_times(sizes, 2 if quick else 5), len(sizes))
     figures.runs = [run_memory(6, 1_000 if quick else 20_000)]
+    figures.learners = learner_times(1 if quick else 8)
 
     _deliver(figures, progress, out, as_json)
 

@@ -95,17 +95,33 @@ def density_table(ensemble: Ensemble, target: int) -> Floats:
 
 
 @kernel
-def monomials_in_use(table: Floats) -> Ints:
-    """Those with a coefficient somewhere; without constants the single variables have none."""
-    found = np.empty(len(table), dtype=np.int64)
+def in_use(table: Floats) -> tuple[Ints, Floats]:
+    """Monomials with a coefficient somewhere, and their rows of the table; filled up with rows of
+    zeros to a multiple of four. Without constants the single variables have none.
+    """
+    used = np.zeros(len(table) + 3, dtype=np.int64)
     n = 0
     for i in range(len(table)):
-        for m in range(table.shape[1]):
-            if table[i, m] != 0.0:
-                found[n] = i
-                n += 1
-                break
-    return found[:n]
+        if np.any(table[i] != 0.0):
+            used[n] = i
+            n += 1
+    rows = np.zeros((n + (-n) % 4, table.shape[1]))
+    for i in range(n):
+        rows[i] = table[used[i]]
+    return used[: len(rows)], rows
+
+
+@kernel
+def log_densities(found: Floats, used: Ints, rows: Floats, densities: Floats) -> None:
+    """Write the log density of an outcome in every model; four monomials at a time, so that the
+    sums are loaded and stored once for all four.
+    """
+    densities[:] = 0.0
+    for n in range(0, len(used), 4):
+        a, b, c, d = found[used[n]], found[used[n + 1]], found[used[n + 2]], found[used[n + 3]]
+        of_a, of_b, of_c, of_d = rows[n], rows[n + 1], rows[n + 2], rows[n + 3]
+        for i in range(len(densities)):
+            densities[i] += (a * of_a[i] + b * of_b[i]) + (c * of_c[i] + d * of_d[i])
 
 
 @kernel
@@ -139,18 +155,13 @@ def information_gains(ensemble: Ensemble, targets: Ints, values: Floats, noise: 
     gains = np.empty(len(targets))
     y, found, densities = np.empty(p), np.empty(n_monomials(p)), np.empty(n_models)
     for a in range(len(targets)):
-        table = density_table(ensemble, targets[a])
-        used = monomials_in_use(table)
+        used, rows = in_use(density_table(ensemble, targets[a]))
         total = 0.0
         for m in range(n_models):
             for s in range(n_draws):
                 outcome(ensemble, m, orders[m], (targets[a], values[a]), noise[m, s], y)
                 monomials(y, found)
-                densities[:] = 0.0
-                for n in used:
-                    factor = found[n]
-                    for i in range(n_models):
-                        densities[i] += factor * table[n, i]
+                log_densities(found, used, rows, densities)
                 total -= math.log(exp_sum(densities, densities[m]) / n_models)
         gains[a] = total / (n_models * n_draws)
     return gains
