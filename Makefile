@@ -24,6 +24,8 @@ types: $(VENV)/.ready
 unit: $(VENV)/.ready
 	$(BIN)/causalfocus demo --json > /dev/null
 	$(BIN)/causalfocus simulate --stopping evidence --nodes 3 --json > /dev/null
+	for policy in cbed abcd ait-dcdi git-dcdi; do \
+	    $(BIN)/causalfocus simulate --policy $$policy --nodes 2 --json > /dev/null; done
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 # Two thousand runs of each rule at delta = 0.2: about twenty minutes on two cores. RUNS=300 for less.

@@ -61,6 +61,23 @@ def test_simulate_says_when_it_has_not_stopped() -> None:
     assert "samples at the present rate" in json.loads(paper.stdout)["reason"]
 
 
+@pytest.mark.parametrize("policy", ["random", "ait-dcdi", "cbed", "abcd", "git-dcdi"])
+def test_simulate_runs_the_baselines(policy: str) -> None:
+    arguments = [*SIMULATE, "--policy", policy, "--max-rounds"]
+    short = causalfocus(*arguments, "40")
+    assert short.returncode == 3, short.stderr
+    facts = json.loads(short.stdout)
+    assert facts["rounds"] == 40 == sum(facts["counts"].values()) and not facts["stopped"]
+    assert json.loads(causalfocus(*arguments, "40").stdout)["estimate"] == facts["estimate"]
+
+
+def test_simulate_runs_a_baseline_to_a_certificate() -> None:
+    done = causalfocus(*SIMULATE, "--policy", "random", "--stopping", "evidence")
+    assert done.returncode == 0, done.stderr
+    facts = json.loads(done.stdout)
+    assert facts["stopped"] and facts["correct"] and facts["evidence"] >= facts["threshold"]
+
+
 def test_simulate_takes_a_system_from_a_file(tmp_path: Path) -> None:
     system = {"weights": [[0, 0], [0.6, 0]], "noise_variances": [1, 1], "names": ["heat", "yield"]}
     path = tmp_path / "system.json"

@@ -18,6 +18,15 @@ def test_the_readme_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert "after" in shown and "X1" in shown
 
 
+def test_the_example_of_the_baselines_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    document = (ROOT / "docs" / "baselines.md").read_text()
+    (block,) = re.findall(r"```python\n(.*?)```", document, re.DOTALL)
+    scope: dict[str, object] = {}
+    exec(compile(block, "baselines.md", "exec"), scope)  # noqa: S102
+    assert "X" in capsys.readouterr().out
+    assert scope["to_a_certificate"].rounds == 100  # type: ignore[attr-defined]
+
+
 def test_the_engine_has_as_many_graphs_as_the_readme_says() -> None:
     """Robinson's recurrence for the number of labelled DAGs."""
     from math import comb

@@ -49,6 +49,18 @@ def test_every_public_name_resolves() -> None:
         cf.nothing  # noqa: B018
 
 
+def test_kernels_elsewhere_depend_on_the_engines_and_their_own(tmp_path: Path) -> None:
+    (tmp_path / "one.py").write_text("x = 1")
+    theirs = kernel_compiler.sources_for(tmp_path)
+    assert theirs.startswith(kernel_compiler.SOURCES) and theirs != kernel_compiler.SOURCES
+    assert kernel_compiler.sources_for(kernel_compiler.HOME) == kernel_compiler.SOURCES
+    from causalfocus.baselines.kernels import layers
+
+    folder = Path(layers.__file__).parent
+    expected = kernel_compiler.SOURCES + kernel_compiler.source_digest(folder)
+    assert layers.lowest._cache._sources == expected
+
+
 COUNT_COMPILATIONS = """
 from numba.core import event
 class Count(event.Listener):

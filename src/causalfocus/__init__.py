@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from causalfocus.version import __version__
 
 if TYPE_CHECKING:
+    from causalfocus import baselines
     from causalfocus.actions import OBSERVE, Action, ActionSet, do
     from causalfocus.errors import (
         AlreadyStoppedError,
@@ -83,6 +84,7 @@ __all__ = [
     "RowMoments",
     "UnidentifiableWarning",
     "__version__",
+    "baselines",
     "best_alternative",
     "complexity",
     "do",
@@ -95,6 +97,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "baselines":
+        return importlib.import_module("causalfocus.baselines")
     if name not in _HOME:
         raise AttributeError(f"module 'causalfocus' has no attribute {name!r}")
     value = getattr(importlib.import_module(f"causalfocus.{_HOME[name]}"), name)
