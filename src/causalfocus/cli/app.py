@@ -11,6 +11,7 @@ import typer
 from causalfocus.cli.benchmark import benchmark
 from causalfocus.cli.demo import demo
 from causalfocus.cli.plan import plan
+from causalfocus.cli.reproduce import reproduce
 from causalfocus.cli.simulate import simulate
 from causalfocus.errors import CausalFocusError, InvalidInputError
 from causalfocus.version import __version__
@@ -44,6 +45,7 @@ def _options(
 app.command()(demo)
 app.command()(simulate)
 app.command()(plan)
+app.command()(reproduce)
 app.command()(benchmark)
 
 

@@ -1,0 +1,1 @@
+"""Monte-Carlo experiments: the paper's settings and methods, in units of work that are files."""

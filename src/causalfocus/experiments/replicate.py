@@ -1,0 +1,125 @@
+"""One Monte-Carlo run: a drawn system, one method, errors along the way and stopping times."""
+
+import importlib
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from causalfocus.actions import ActionSet
+from causalfocus.baselines.baseline import Baseline
+from causalfocus.baselines.certified import Certified
+from causalfocus.experiments.specification import CLASSES, HOMES, Setting, Specification
+from causalfocus.experiments.stops import Stops
+from causalfocus.focus import Focus
+from causalfocus.information import complexity
+from causalfocus.recording import Recording
+from causalfocus.sem import LinearSEM
+from causalfocus.space import PAPER_CLASS
+from causalfocus.systems import random_sem
+
+
+@dataclass(frozen=True)
+class Replicate:
+    """What came of one run.
+
+    Attributes
+    ----------
+    number : of the replicate; with setting and seed it fixes the system and its noise
+    shd, weight_error : at the marks
+    counts : of all actions, in the order of the action set, at the end of the budget
+    stops : rounds to the certificate for each delta; None if it was not reached
+    wrong : whether that answer was wrong; None likewise
+    refuted : the round at which the assumptions, which hold, were refuted at the smallest delta
+    complexity : C_epsilon of the system, for methods that are certified
+    """
+
+    number: int
+    shd: tuple[int, ...]
+    weight_error: tuple[float, ...]
+    counts: tuple[int, ...]
+    stops: tuple[int | None, ...]
+    wrong: tuple[bool | None, ...]
+    refuted: int | None
+    complexity: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def system_of(setting: Setting, seed: int, number: int) -> LinearSEM:
+    """The system of a replicate, the same for all methods."""
+    key = [seed, setting.p, round(1000 * setting.density), number]
+    return random_sem(setting.p, density=setting.density, seed=np.random.SeedSequence([*key, 0]))
+
+
+def run_replicate(setting: Setting, specification: Specification, number: int) -> Replicate:
+    """Play one run; a pure function of its arguments and of the code."""
+    truth = system_of(setting, specification.seed, number)
+    actions = ActionSet(dict.fromkeys(truth.names, (-specification.reach, specification.reach)))
+    key = [specification.seed, setting.p, round(1000 * setting.density), number]
+    rng = np.random.default_rng([*key, 1])
+    learner = _learner(specification, actions, number)
+    stops = Stops(specification.deltas if specification.is_certified else ())
+    shd, errors, refuted = [], [], None
+    counts: tuple[int, ...] = ()
+    marks = set(specification.marks)
+    for n in range(1, specification.most_rounds + 1):
+        action = learner.ask()
+        learner.tell(action, truth.sample(action, 1, rng)[0])
+        if isinstance(learner, Focus):
+            stops.see(learner.decision)
+            refuted = refuted or (n if learner.is_refuted else None)
+            if learner.has_stopped:
+                learner.continue_after_stop()
+        if n in marks:
+            model = _estimate(learner)
+            shd.append(model.shd(truth))
+            errors.append(float(np.abs(model.weights - truth.weights).max()))
+        if n == specification.budget:
+            counts = tuple(learner.counts.values())
+        if n >= specification.budget and (stops.are_all or refuted):
+            break
+    missing = [None] * (len(stops.deltas) - len(stops.rounds))
+    wrong = [_is_wrong(model, truth, specification.epsilon) for model in stops.answers]
+    return Replicate(
+        number,
+        tuple(shd),
+        tuple(errors),
+        counts,
+        (*stops.rounds, *missing),
+        (*wrong, *missing),
+        refuted,
+        _complexity(truth, actions, specification) if specification.is_certified else None,
+    )
+
+
+def _learner(specification: Specification, actions: ActionSet, number: int) -> Recording:
+    """The method, under the evidence rule if it has a certificate."""
+    epsilon, delta = specification.epsilon, min(specification.deltas)
+    if specification.method == "focus":
+        return Focus(actions, PAPER_CLASS, epsilon=epsilon, delta=delta, stopping="evidence")
+    home = importlib.import_module(HOMES[specification.method])
+    kind: type[Baseline] = getattr(home, CLASSES[specification.method])
+    learner = kind(actions, PAPER_CLASS, seed=number, **specification.options)
+    if specification.is_certified:
+        return Certified(learner, epsilon=epsilon, delta=delta, stopping="evidence")
+    return learner
+
+
+def _estimate(learner: Recording) -> LinearSEM:
+    """The method's own answer."""
+    if isinstance(learner, Focus | Baseline):
+        return learner.estimate
+    raise TypeError(f"{type(learner).__name__} has no estimate")
+
+
+def _is_wrong(model: LinearSEM, truth: LinearSEM, epsilon: float) -> bool:
+    off = float(np.abs(model.weights - truth.weights).max())
+    return model.shd(truth) > 0 or off >= epsilon
+
+
+def _complexity(truth: LinearSEM, actions: ActionSet, specification: Specification) -> float:
+    return complexity(
+        truth, actions, PAPER_CLASS, epsilon=specification.epsilon, stopping="evidence"
+    ).value

@@ -1,0 +1,108 @@
+"""Units of work: a block of replicates of one method in one setting, and the file it becomes.
+
+A file's name says all that its contents depend on, so what exists is never run again and results
+of different code or settings never mix. Files are written whole or not at all.
+"""
+
+import json
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from causalfocus.errors import CausalFocusError
+from causalfocus.experiments.replicate import run_replicate
+from causalfocus.experiments.specification import Setting, Specification
+
+BLOCK = 10
+"""Replicates in a unit."""
+
+
+class ReplicateError(CausalFocusError):
+    """A replicate that failed, with what it takes to run it again."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Replicates `first`, ..., `first + size - 1` of a method in a setting.
+
+    hash : of the specification where the unit was made; a worker with other code has another
+    """
+
+    setting: Setting
+    specification: Specification
+    first: int
+    size: int
+    hash: str
+
+    @property
+    def name(self) -> str:
+        """Setting, method, hash of the specification and replicates."""
+        last = self.first + self.size - 1
+        start = f"{self.setting.name}_{self.specification.method}_{self.hash}"
+        return f"{start}_{self.first:05d}-{last:05d}.json"
+
+    def run(self) -> bytes:
+        """The contents of the file: the same bytes whenever, and wherever, it is run."""
+        if self.specification.hash != self.hash:
+            raise ReplicateError(
+                f"{self.name}: the code of this worker is not that of the machine which asked for "
+                f"the unit. Install the same version on both."
+            )
+        replicates = []
+        for number in range(self.first, self.first + self.size):
+            try:
+                found = run_replicate(self.setting, self.specification, number)
+            except Exception as error:
+                raise ReplicateError(
+                    f"Replicate {number} of {self.specification.method} in {self.setting.name}, "
+                    f"seed {self.specification.seed}: {type(error).__name__}: {error}"
+                ) from error
+            replicates.append(found.to_dict())
+        document = {
+            "setting": {"p": self.setting.p, "density": self.setting.density},
+            "specification": self.specification.to_dict(),
+            "replicates": replicates,
+        }
+        return (json.dumps(document, sort_keys=True) + "\n").encode()
+
+
+def units_for(
+    settings: list[Setting], specifications: list[Specification], n_replicates: int
+) -> list[Unit]:
+    """All units that so many replicates take, the first replicates of everything first."""
+    return [
+        Unit(setting, specification, first, BLOCK, specification.hash)
+        for first in range(0, n_replicates, BLOCK)
+        for setting in settings
+        for specification in specifications
+    ]
+
+
+def write_whole(path: Path, contents: bytes) -> None:
+    """Write a file so that at no time a part of it can be seen under its name."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(contents)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def read_unit(path: Path) -> dict[str, Any]:
+    """What a unit's file holds."""
+    try:
+        found = json.loads(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise CausalFocusError(
+            f"{path} cannot be read as results: {error}. Delete it to have it run again."
+        ) from None
+    if not isinstance(found, dict) or "replicates" not in found:
+        raise CausalFocusError(f"{path} holds no results. Delete it to have it run again.")
+    return found
