@@ -1,9 +1,10 @@
 """`causalfocus reproduce`: the paper's experiments, resumable, with their figures."""
 
+import json
 import os
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -16,6 +17,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from causalfocus.cli.options import AsJson
 from causalfocus.errors import InvalidInputError
 from causalfocus.experiments.execution import Cluster, Done, Local, Runner
 from causalfocus.experiments.specification import (
@@ -25,10 +27,11 @@ from causalfocus.experiments.specification import (
     Specification,
 )
 from causalfocus.experiments.store import Store
-from causalfocus.experiments.units import Unit, units_for
+from causalfocus.experiments.units import BLOCK, Unit, units_for
+from causalfocus.report.reproduction import deliver
 
 FAILED = 1
-QUICK = {"replicates": 10, "budget": 100}
+QUICK_BUDGET, QUICK_REPLICATES, QUICK_BLOCK = 100, 4, 2
 
 
 def reproduce(
@@ -40,25 +43,59 @@ def reproduce(
     out: Annotated[Path, typer.Option(help="Folder of the results.")] = Path("out/reproduce"),
     budget: Annotated[int, typer.Option(min=1, help="Rounds of the curves.")] = 1000,
     seed: Annotated[int, typer.Option(min=0, help="Root of all random numbers.")] = 0,
-    workers: Annotated[int, typer.Option(min=1, help="Processes on this machine.")] = os.cpu_count()
-    or 1,
+    workers: Annotated[int, typer.Option(min=1, help="Processes on this machine.")] = (
+        os.cpu_count() or 1
+    ),
     dask: Annotated[
         str | None, typer.Option(help="Address of a dask scheduler to run on instead.")
     ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Four systems, 100 rounds: to see the figures.")
+    ] = False,
+    draw_only: Annotated[
+        bool, typer.Option("--draw-only", help="Run nothing; tables and figures of what is there.")
+    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Run the paper's experiments; what was run before, in the same folder, is not run again."""
     chosen = [Setting.parse(text) for text in settings] if settings else list(PAPER_SETTINGS)
     names = [name.strip() for name in methods.split(",") if name.strip()]
     if not names:
         raise InvalidInputError(f"Give at least one method of {', '.join(METHODS)}.")
+    block = BLOCK
+    if quick:
+        budget, replicates, block = QUICK_BUDGET, QUICK_REPLICATES, QUICK_BLOCK
     specifications = [Specification(name, budget=budget, seed=seed) for name in names]
-    units = units_for(chosen, specifications, replicates)
-    runner: Runner = Local(workers) if dask is None else Cluster(dask)
-    failures = _completed(Store(out), units, runner)
+    units = units_for(chosen, specifications, replicates, block)
+    store, failures = Store(out), list[Done]()
+    if not draw_only:
+        runner: Runner = Local(workers) if dask is None else Cluster(dask)
+        failures = _completed(store, units, runner)
+    facts = deliver(store, units, replicates)
+    typer.echo(json.dumps(facts) if as_json else _in_words(facts))
     for done in failures:
         typer.echo(f"Failed: {done.failure}", err=True)
     if failures:
         raise typer.Exit(FAILED)
+
+
+def _in_words(facts: dict[str, Any]) -> str:
+    """What a person wants to know first."""
+    runs = [
+        f"{row['setting']} {row['method']}: {row['replicates']} systems" for row in facts["runs"]
+    ]
+    fits = [
+        f"{row['setting']} {row['method']}: slope of the stopping time over log(1/delta) "
+        f"{row['slope']:.0f} ({row['slope_low']:.0f} to {row['slope_high']:.0f}), rate 1/C "
+        f"{row['rate']:.0f}; not stopped {row['unstopped']}, refuted {row['refuted']}"
+        for row in facts["fits"]
+    ]
+    stops = [
+        f"{row['setting']} {row['method']} at delta = {row['delta']:g}: {row['rounds']:.0f} "
+        f"rounds; wrong {row['wrong']}, limit {row['wrong_limit']:.4f}"
+        for row in facts["stops"]
+    ]
+    return "\n".join([*runs, *fits, *stops, f"Figures and tables: {facts['folder']}"])
 
 
 def _completed(store: Store, units: list[Unit], runner: Runner) -> list[Done]:

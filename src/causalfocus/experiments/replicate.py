@@ -101,7 +101,7 @@ def _learner(specification: Specification, actions: ActionSet, number: int) -> R
         return Focus(actions, PAPER_CLASS, epsilon=epsilon, delta=delta, stopping="evidence")
     home = importlib.import_module(HOMES[specification.method])
     kind: type[Baseline] = getattr(home, CLASSES[specification.method])
-    learner = kind(actions, PAPER_CLASS, seed=number, **specification.options)
+    learner = kind(actions, PAPER_CLASS, seed=number)
     if specification.is_certified:
         return Certified(learner, epsilon=epsilon, delta=delta, stopping="evidence")
     return learner

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -90,7 +90,6 @@ class Specification:
     epsilon: float = 0.07
     deltas: tuple[float, ...] = DELTAS
     seed: int = 0
-    options: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:

@@ -7,6 +7,7 @@ of different code or settings never mix. Files are written whole or not at all.
 import json
 import os
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -69,12 +70,18 @@ class Unit:
 
 
 def units_for(
-    settings: list[Setting], specifications: list[Specification], n_replicates: int
+    settings: Sequence[Setting],
+    specifications: Sequence[Specification],
+    n_replicates: int,
+    block: int = BLOCK,
 ) -> list[Unit]:
-    """All units that so many replicates take, the first replicates of everything first."""
+    """All units that so many replicates take, the first replicates of everything first.
+
+    Blocks are never cut, so that more replicates can be added later.
+    """
     return [
-        Unit(setting, specification, first, BLOCK, specification.hash)
-        for first in range(0, n_replicates, BLOCK)
+        Unit(setting, specification, first, block, specification.hash)
+        for first in range(0, n_replicates, block)
         for setting in settings
         for specification in specifications
     ]

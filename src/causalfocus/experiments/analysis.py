@@ -1,0 +1,196 @@
+"""From replicates to means with their intervals, fits and error rates."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from causalfocus.experiments.specification import Setting, Specification
+from causalfocus.space import PAPER_CLASS
+from causalfocus.stopping.paper import PaperConstants, PaperRule
+
+Floats = NDArray[np.float64]
+
+LEVEL: Final = 0.95
+Z: Final = float(stats.norm.ppf(0.5 + LEVEL / 2))
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """All replicates of a method in a setting, one row each.
+
+    Attributes
+    ----------
+    numbers : of the replicates
+    shd, weight_error : (n, marks)
+    stops : (n, deltas), nan where the certificate was not reached; no columns without one
+    wrong : (n, deltas), whether the certified answer was wrong
+    refuted : (n,), whether the assumptions, which hold, were refuted
+    complexity : (n,), C_epsilon of the systems
+    counts : (n, actions)
+    """
+
+    setting: Setting
+    specification: Specification
+    numbers: NDArray[np.int64]
+    shd: Floats
+    weight_error: Floats
+    stops: Floats
+    wrong: NDArray[np.bool_]
+    refuted: NDArray[np.bool_]
+    complexity: Floats
+    counts: Floats
+
+    @property
+    def n(self) -> int:
+        return len(self.numbers)
+
+
+def sampled(
+    setting: Setting, specification: Specification, documents: Sequence[dict[str, Any]], most: int
+) -> Sampled | None:
+    """The first `most` replicates out of the units' contents; None if there are none."""
+    lines = [line for document in documents for line in document["replicates"]]
+    lines = sorted((line for line in lines if line["number"] < most), key=lambda x: x["number"])
+    if not lines:
+        return None
+    deltas = len(specification.deltas) if specification.is_certified else 0
+    stops = np.array([line["stops"] for line in lines], dtype=np.float64).reshape(-1, deltas)
+    wrong = np.array([[w is True for w in line["wrong"]] for line in lines], dtype=np.bool_)
+    return Sampled(
+        setting,
+        specification,
+        np.array([line["number"] for line in lines], dtype=np.int64),
+        np.array([line["shd"] for line in lines], dtype=np.float64),
+        np.array([line["weight_error"] for line in lines]),
+        stops,
+        wrong.reshape(-1, deltas),
+        np.array([line["refuted"] is not None for line in lines]),
+        np.array([line["complexity"] or math.nan for line in lines], dtype=np.float64),
+        np.array([line["counts"] for line in lines], dtype=np.float64),
+    )
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean with its 95 percent interval."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+
+
+def mean_of(values: Floats) -> Mean:
+    """Of what is finite, by the central limit theorem; an infinite interval for a single value."""
+    kept = values[np.isfinite(values)]
+    n = len(kept)
+    if n == 0:
+        return Mean(math.nan, math.nan, math.nan, 0)
+    half = Z * float(kept.std(ddof=1)) / math.sqrt(n) if n > 1 else math.inf
+    centre = float(kept.mean())
+    return Mean(centre, centre - half, centre + half, n)
+
+
+@dataclass(frozen=True)
+class ErrorRate:
+    """Wrong among all, with the exact upper limit at 95 percent (one-sided) of its probability."""
+
+    wrong: int
+    n: int
+
+    @property
+    def limit(self) -> float:
+        if self.wrong == self.n:
+            return 1.0
+        return float(stats.beta.ppf(LEVEL, self.wrong + 1, self.n - self.wrong))
+
+
+@dataclass(frozen=True)
+class StopFit:
+    """Stopping times of one method in one setting against log(1/delta).
+
+    Attributes
+    ----------
+    means : per delta, of replicates that stopped at every delta
+    errors : wrong stops per delta, of all replicates
+    slope : of the line through a replicate's stopping times; its mean is that of the means
+    intercept : of the line through the means
+    linearity : squared correlation of the means with log(1/delta)
+    rate : mean of 1/C_epsilon, the slope for small delta
+    bounds : mean lower bound kl(delta, 1 - delta) / C_epsilon per delta
+    n_unstopped, n_refuted : replicates that did not stop for every delta; that were refuted
+    paper_forecast : median over the systems of when the paper's own rule could fire at delta = 0.05
+    """
+
+    deltas: tuple[float, ...]
+    means: tuple[Mean, ...]
+    errors: tuple[ErrorRate, ...]
+    slope: Mean
+    intercept: float
+    linearity: float
+    rate: Mean
+    bounds: tuple[float, ...]
+    n_unstopped: int
+    n_refuted: int
+    paper_forecast: float
+
+
+def stop_fit(of: Sampled) -> StopFit:
+    """How the stopping time grows with log(1/delta)."""
+    deltas = np.array(of.specification.deltas)
+    levels = np.log(1 / deltas)
+    has_stopped = np.isfinite(of.stops).all(axis=1)
+    stops = of.stops[has_stopped]
+    means = tuple(mean_of(column) for column in stops.T)
+    centred = levels - levels.mean()
+    slopes = stops @ centred / (centred @ centred)
+    values = np.array([mean.value for mean in means])
+    slope = mean_of(slopes)
+    correlation = np.corrcoef(levels, values)[0, 1] if len(stops) else math.nan
+    divergence = (1 - 2 * deltas) * np.log((1 - deltas) / deltas)
+    inverse = 1 / of.complexity
+    return StopFit(
+        of.specification.deltas,
+        means,
+        tuple(ErrorRate(int(column.sum()), of.n) for column in of.wrong.T),
+        slope,
+        float(values.mean() - slope.value * levels.mean()),
+        float(correlation**2),
+        mean_of(inverse),
+        tuple((divergence * inverse.mean()).tolist()),
+        int((~has_stopped).sum()),
+        int(of.refuted.sum()),
+        _paper_forecast(of),
+    )
+
+
+def _paper_forecast(of: Sampled) -> float:
+    constants = PaperConstants(of.setting.p, PAPER_CLASS, of.specification.reach)
+    return PaperRule(constants, 0.05).forecast(float(np.median(of.complexity)))
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Errors of another method less those of FOCUS on the same systems, at one n."""
+
+    method: str
+    n: int
+    shd: Mean
+    weight_error: Mean
+
+
+def gaps(focus: Sampled, other: Sampled, marks: Sequence[int]) -> list[Gap]:
+    """Paired by system; positive where FOCUS is better."""
+    _, mine, theirs = np.intersect1d(focus.numbers, other.numbers, return_indices=True)
+    found = []
+    for mark in marks:
+        at = focus.specification.marks.index(mark)
+        shd = other.shd[theirs, at] - focus.shd[mine, at]
+        weight = other.weight_error[theirs, at] - focus.weight_error[mine, at]
+        found.append(Gap(other.specification.method, mark, mean_of(shd), mean_of(weight)))
+    return found

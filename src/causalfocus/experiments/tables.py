@@ -1,0 +1,108 @@
+"""Results as rows: for CSV files and for Markdown."""
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+
+from causalfocus.experiments.analysis import Mean, Sampled, gaps, mean_of, stop_fit
+
+Row = dict[str, object]
+
+
+def curve_rows(runs: Iterable[Sampled]) -> list[Row]:
+    """Mean errors at all marks, with their intervals."""
+    rows = []
+    for run in runs:
+        for at, mark in enumerate(run.specification.marks):
+            row: Row = {**_head(run), "n": mark}
+            row |= _spread("shd", mean_of(run.shd[:, at]))
+            row |= _spread("weight_error", mean_of(run.weight_error[:, at]))
+            rows.append(row)
+    return rows
+
+
+def stop_rows(runs: Iterable[Sampled]) -> list[Row]:
+    """Stopping times, wrong stops and their limits, one row per delta."""
+    rows = []
+    for run in runs:
+        if not run.specification.is_certified:
+            continue
+        fit = stop_fit(run)
+        for at, delta in enumerate(fit.deltas):
+            rows.append(
+                {
+                    **_head(run),
+                    "delta": delta,
+                    **_spread("rounds", fit.means[at]),
+                    "lower_bound": fit.bounds[at],
+                    "wrong": fit.errors[at].wrong,
+                    "wrong_limit": fit.errors[at].limit,
+                }
+            )
+    return rows
+
+
+def fit_rows(runs: Iterable[Sampled]) -> list[Row]:
+    """The line of stopping time over log(1/delta) beside the rate."""
+    rows = []
+    for run in runs:
+        if not run.specification.is_certified:
+            continue
+        fit = stop_fit(run)
+        rows.append(
+            {
+                **_head(run),
+                **_spread("slope", fit.slope),
+                "intercept": fit.intercept,
+                "linearity": fit.linearity,
+                **_spread("rate", fit.rate),
+                "slope_over_rate": fit.slope.value / fit.rate.value,
+                "unstopped": fit.n_unstopped,
+                "refuted": fit.n_refuted,
+                "paper_rule_forecast": fit.paper_forecast,
+            }
+        )
+    return rows
+
+
+def gap_rows(runs: Sequence[Sampled], marks: Sequence[int]) -> list[Row]:
+    """Errors of the others less FOCUS's, paired by system."""
+    focus = next((run for run in runs if run.specification.method == "focus"), None)
+    rows = []
+    for run in runs:
+        if focus is None or run is focus:
+            continue
+        for gap in gaps(focus, run, marks):
+            row: Row = {**_head(run), "n": gap.n}
+            row |= _spread("shd_gap", gap.shd)
+            row |= _spread("weight_error_gap", gap.weight_error)
+            rows.append(row)
+    return rows
+
+
+def _head(run: Sampled) -> Row:
+    return {
+        "setting": run.setting.name,
+        "method": run.specification.method,
+        "replicates": run.n,
+    }
+
+
+def _spread(name: str, mean: Mean) -> Row:
+    return {name: mean.value, f"{name}_low": mean.low, f"{name}_high": mean.high}
+
+
+def as_csv(rows: Sequence[Row]) -> str:
+    """With a header; numbers to six digits."""
+    if not rows:
+        return ""
+    file = io.StringIO()
+    writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({key: _shown(value) for key, value in row.items()})
+    return file.getvalue()
+
+
+def _shown(value: object) -> object:
+    return f"{value:.6g}" if isinstance(value, float) else value

@@ -1,0 +1,74 @@
+"""Tables and figures of a folder of results."""
+
+from typing import Any, Final
+
+from causalfocus.experiments.analysis import Sampled, sampled
+from causalfocus.experiments.specification import Setting, Specification
+from causalfocus.experiments.store import Store
+from causalfocus.experiments.tables import (
+    Row,
+    as_csv,
+    curve_rows,
+    fit_rows,
+    gap_rows,
+    stop_rows,
+)
+from causalfocus.experiments.units import Unit, write_whole
+from causalfocus.report.experiments import experiment_figure
+from causalfocus.report.pictures import save
+
+SHOWN_MARKS: Final = (100, 200, 400, 800)
+"""Rounds at which FOCUS is compared with the others; the nearest marks are taken."""
+
+
+def deliver(store: Store, units: list[Unit], replicates: int) -> dict[str, Any]:
+    """Write tables and figures of all that is there; returns what is worth saying."""
+    groups: dict[Setting, dict[Specification, list[Unit]]] = {}
+    for unit in units:
+        methods = groups.setdefault(unit.setting, {})
+        methods.setdefault(unit.specification, []).append(unit)
+    everything: list[Sampled] = []
+    pairs: list[Row] = []
+    for setting, methods in groups.items():
+        runs = [
+            run
+            for specification, parts in methods.items()
+            if (run := sampled(setting, specification, store.read(parts), replicates))
+        ]
+        if runs:
+            for kind in ("png", "pdf"):
+                save(experiment_figure(runs), store.folder / f"{setting.name}.{kind}")
+            marks = runs[0].specification.marks
+            nearest = [min(marks, key=lambda mark: abs(mark - n)) for n in SHOWN_MARKS]
+            pairs += gap_rows(runs, sorted(set(nearest)))
+            everything += runs
+    tables = {
+        "curves": curve_rows(everything),
+        "stops": stop_rows(everything),
+        "fits": fit_rows(everything),
+        "gaps": pairs,
+        "runs": [_run_row(store, units, run) for run in everything],
+    }
+    for name, rows in tables.items():
+        write_whole(store.folder / f"{name}.csv", as_csv(rows).encode())
+    return {
+        "folder": str(store.folder),
+        **{k: tables[k] for k in ("runs", "fits", "stops", "gaps")},
+    }
+
+
+def _run_row(store: Store, units: list[Unit], run: Sampled) -> Row:
+    """Where a method's results come from."""
+    parts = [
+        unit
+        for unit in units
+        if unit.setting == run.setting and unit.specification == run.specification
+    ]
+    return {
+        "setting": run.setting.name,
+        "method": run.specification.method,
+        "replicates": run.n,
+        "seed": run.specification.seed,
+        "hash": run.specification.hash,
+        "core_seconds": store.seconds(parts),
+    }
