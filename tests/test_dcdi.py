@@ -239,6 +239,51 @@ def test_units_and_offsets_do_not_matter() -> None:
     np.testing.assert_allclose(other.weights, plain.weights, atol=1e-3)
 
 
+@pytest.mark.parametrize(("p", "n"), [(2, 20), (2, 200), (6, 200)])
+def test_an_edge_without_a_direction_is_not_lost(p: int, n: int) -> None:
+    """Observations favour neither direction of a strong edge; one of them must stay."""
+    weights = np.zeros((p, p))
+    weights[1, 0] = 1.2
+    truth = cf.LinearSEM(weights, 1.0)
+    found = 0
+    for seed in range(10):
+        moments = cf.Moments(truth.names)
+        moments.add_many([cf.OBSERVE] * n, truth.sample(cf.OBSERVE, n, seed))
+        fit = fit_dcdi(moments, intercept=False, rng=np.random.default_rng(seed))
+        found += bool(fit.parents[1] & 1) or bool(fit.parents[0] & 2)
+        assert fit.constraint <= 1e-8
+    assert found >= 9
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e4])
+def test_a_node_that_was_always_set_has_a_scale(unit: float) -> None:
+    rng = np.random.default_rng(0)
+    moments = cf.Moments(["a", "b"])
+    for i in range(400):
+        value = unit if i % 2 else -unit
+        moments.add(cf.do("a", value), [value, 0.8 / unit * value + 0.5 * rng.normal()])
+    fit = fit_dcdi(moments, intercept=False, schedule=QUICK)
+    assert parents(fit) == [0, 1] and fit.weights[1, 0] * unit == pytest.approx(0.8, abs=0.1)
+
+
+def test_the_belief_is_taken_on_the_way() -> None:
+    truth = cf.random_sem(4, density=0.6, seed=3)
+    moments, _ = drawn(truth, 60, 3)
+    for share in (0.9, 0.3):
+        fit = fit_dcdi(moments, intercept=False, schedule=Schedule(belief_share=share))
+        wide = fit_dcdi(moments, intercept=False, schedule=Schedule(belief_share=1.0))
+        ratio = constraint(fit.belief) / constraint(wide.belief)
+        assert 0.75 * share < ratio <= share * 1.02
+
+
+@pytest.mark.parametrize(
+    "options", [{"window": 0}, {"rate": math.nan}, {"rate": -1.0}, {"most": 0}]
+)
+def test_bad_schedules(options: dict[str, float]) -> None:
+    with pytest.raises(cf.InvalidInputError, match="must be a"):
+        Schedule(**options)
+
+
 def test_other_names_give_the_same_fit() -> None:
     truth = cf.random_sem(4, density=0.5, seed=2)
     moments, log = drawn(truth, 300, 2)
@@ -246,9 +291,8 @@ def test_other_names_give_the_same_fit() -> None:
     turned = cf.Moments([truth.names[i] for i in at])
     turned.add_many([told.action for told in log], np.array([t.sample[at] for t in log]))
     fits = [fit_dcdi(m, intercept=False, schedule=QUICK) for m in (moments, turned)]
-    np.testing.assert_allclose(
-        fits[1].probabilities, fits[0].probabilities[np.ix_(at, at)], atol=1e-6
-    )
+    there = fits[0].probabilities[np.ix_(at, at)]
+    np.testing.assert_allclose(fits[1].probabilities, there, atol=0.02)
 
 
 def test_a_warm_start_reconsiders() -> None:
@@ -284,7 +328,14 @@ def test_the_sampled_objective_finds_a_chain() -> None:
 def test_cycles_lose_their_weakest_edge() -> None:
     chance = np.array([[0.0, 0.9, 0.0], [0.0, 0.0, 0.8], [0.6, 0.4, 0.0]])
     assert acyclic_parents(chance).tolist() == [2, 4, 0]
-    assert acyclic_parents(np.full((3, 3), 0.7) - 0.7 * np.eye(3)).tolist() == [0, 0, 0]
+
+
+def test_edges_on_no_cycle_are_kept_and_ties_go_one_by_one() -> None:
+    chance = np.zeros((4, 4))
+    chance[0, 1], chance[1, 0], chance[3, 2] = 0.9, 0.8, 0.6
+    assert acyclic_parents(chance).tolist() == [2, 0, 0, 4]
+    tied = acyclic_parents(np.full((3, 3), 0.7) - 0.7 * np.eye(3))
+    assert sum(int(s).bit_count() for s in tied) == 3
 
 
 def test_the_penalty_is_that_of_bic() -> None:

@@ -135,6 +135,18 @@ def test_with_constants_the_signs_differ() -> None:
     assert far > near + 0.05
 
 
+@pytest.mark.parametrize("reach", [1.0, 1e4, 1e8])
+def test_far_values_lose_no_digits(reach: float) -> None:
+    """The value that is set and the weights in proportion: the same outcomes at any reach."""
+    noise = np.random.default_rng(2).standard_normal((2, 200, 2))
+    near = gains(two_models(1.0), [0], [1.0], noise)[0]
+    far = gains(two_models(1.0 / reach), [0], [reach], noise)[0]
+    assert far == pytest.approx(near, rel=1e-6)
+    models = two_models(1.0 / reach)
+    models.constants[:, 1] = reach
+    assert gains(models, [0], [reach], noise)[0] == pytest.approx(near, rel=1e-6)
+
+
 def learner_of(kind: type[CBED], n: int, **options: object) -> CBED:
     truth = cf.random_sem(3, density=0.6, seed=4)
     learner = kind(cf.ActionSet(dict.fromkeys(truth.names, (-2, 2))), SPACE, seed=1, **options)

@@ -201,11 +201,11 @@ class Focus(Recording):
             self._hedge.update(gains)
 
     def _saved(self) -> tuple[Any, ...]:
-        """The game is changed last, so that there is nothing to restore."""
-        return super()._saved(), self._now, self._stop
+        game = self._cumulative.copy(), self._hedge.copy()
+        return super()._saved(), self._now, self._stop, game
 
     def _restore(self, saved: tuple[Any, ...]) -> None:
-        recorded, self._now, self._stop = saved
+        recorded, self._now, self._stop, (self._cumulative, self._hedge) = saved
         super()._restore(recorded)
 
     def _conclude(self) -> None:

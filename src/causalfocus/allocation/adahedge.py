@@ -29,6 +29,11 @@ class AdaHedge:
         self.gap = 0.0
         self.weights: Floats = np.full(k, 1.0 / k)
 
+    def copy(self) -> "AdaHedge":
+        twin = AdaHedge(len(self.weights))
+        twin._cumulative, twin.gap, twin.weights = self._cumulative.copy(), self.gap, self.weights
+        return twin
+
     @property
     def learning_rate(self) -> float:
         """log K / Delta_t; infinity before the first gap."""

@@ -5,14 +5,14 @@ After Scherrer and others, Learning Neural Causal Models with Active Interventio
 
 import math
 from abc import abstractmethod
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from causalfocus.actions import ActionSet
 from causalfocus.baselines.baseline import FIT, Baseline, best_action, soft_action
-from causalfocus.baselines.cbed import require_at_least
+from causalfocus.baselines.checks import require_at_least, require_number
 from causalfocus.baselines.dcdi import DcdiFit, Schedule, fit_dcdi, fit_dcdi_gumbel
 from causalfocus.baselines.kernels.two_phase import drawn_dags
 from causalfocus.baselines.kernels.variance_ratio import variance_ratios
@@ -29,6 +29,15 @@ COLLAPSED = 1e-12
 Objective = Literal["expected", "gumbel"]
 
 
+class FitOptions(TypedDict):
+    """What both objectives of DCDI take."""
+
+    intercept: bool
+    schedule: Schedule
+    start: DcdiFit | None
+    rng: np.random.Generator
+
+
 class BeliefLearner(Baseline):
     """A learner that fits DCDI from time to time and draws graphs from what it believes.
 
@@ -41,11 +50,9 @@ class BeliefLearner(Baseline):
     temperature : of the softmax that draws the order of a graph
     objective : "expected", the mean over masks in closed form, or DCDI's own "gumbel"
     softness : 0 takes the best score per cost. Else actions are drawn in proportion to
-        exp(score / softness); None for the method's default
+        exp(score / softness) / cost, the score in units of the best
     schedule : of the descent
     """
-
-    default_softness: ClassVar[float] = 0.0
 
     def __init__(
         self,
@@ -57,7 +64,7 @@ class BeliefLearner(Baseline):
         refit_every: int = 25,
         n_graphs: int = 100,
         temperature: float = 0.1,
-        softness: float | None = None,
+        softness: float = 0.5,
         objective: Objective = "expected",
         schedule: Schedule | None = None,
     ) -> None:
@@ -66,13 +73,11 @@ class BeliefLearner(Baseline):
         require_at_least("warm_up", self.warm_up, 0)
         require_at_least("refit_every", refit_every, 1)
         require_at_least("n_graphs", n_graphs, 2)
-        if not temperature > 0:
-            raise InvalidInputError(f"temperature must be positive, got {temperature!r}.")
+        require_number("temperature", temperature, least=1e-6)
         if objective not in ("expected", "gumbel"):
             raise InvalidInputError(f"objective must be 'expected' or 'gumbel', got {objective!r}.")
-        self.softness = self.default_softness if softness is None else softness
-        if not self.softness >= 0:
-            raise InvalidInputError(f"softness must be 0 or more, got {softness!r}.")
+        require_number("softness", softness, least=0.0)
+        self.softness = softness
         super().__init__(
             actions,
             space,
@@ -101,19 +106,15 @@ class BeliefLearner(Baseline):
             self._fit = self._refitted()
 
     def _refitted(self) -> DcdiFit:
-        intercept = self.space.intercept
+        options: FitOptions = {
+            "intercept": self.space.intercept,
+            "schedule": self.schedule,
+            "start": self._fit,
+            "rng": self._generator(FIT, self.rounds),
+        }
         if self.objective == "expected":
-            return fit_dcdi(
-                self._moments, intercept=intercept, schedule=self.schedule, start=self._fit
-            )
-        return fit_dcdi_gumbel(
-            self._log,
-            self._moments,
-            intercept=intercept,
-            rng=self._generator(FIT, self.rounds),
-            schedule=self.schedule,
-            start=self._fit,
-        )
+            return fit_dcdi(self._moments, **options)
+        return fit_dcdi_gumbel(self._log, self._moments, **options)
 
     def _saved(self) -> tuple[Any, ...]:
         return super()._saved(), self._fit
@@ -137,25 +138,20 @@ class BeliefLearner(Baseline):
         constants = means.diagonal() - np.einsum("mtj,tj->mt", weights, means)
         return weights, variances, constants
 
-    def _choose(self, counts: Floats, rng: np.random.Generator) -> int:
-        """Observe during the warm-up; then the best score per cost; any intervention if all
-        scores vanish, and observe if there is nothing to set.
+    def _choose(self, spent: Floats, rng: np.random.Generator) -> int:
+        """Observe during the warm-up; then by score and cost; any intervention if all scores
+        vanish, and observe if there is nothing to set.
         """
-        if self._fit is None:
+        if self._fit is None or not (self._targets >= 0).any():
             return 0
-        scores = self.scores(self._fit, rng) / self._costs
-        settable = np.flatnonzero(self._targets >= 0)
+        scores = self.scores(self._fit, rng)
         if scores.max() <= COLLAPSED:
-            return int(rng.choice(settable)) if len(settable) else 0
+            scores = np.where(self._targets >= 0, 0.0, -math.inf)
+            return soft_action(scores, self._costs, 1.0, spent, rng)
         if self.softness == 0:
-            return best_action(scores, counts, rng)
-        scores = np.where(self._is_scored, scores / self._unit(scores), -math.inf)
-        return soft_action(scores, self.softness, counts, rng)
-
-    def _unit(self, scores: Floats) -> float:
-        """What the softness is measured in."""
-        del scores
-        return 1.0
+            return best_action(scores / self._costs, spent, rng)
+        shares = np.where(self._is_scored, scores / scores.max(), -math.inf)
+        return soft_action(shares, self._costs, self.softness, spent, rng)
 
     @property
     def _is_scored(self) -> NDArray[np.bool_]:
@@ -179,7 +175,6 @@ class AITDCDI(BeliefLearner):
     """
 
     method = "AIT-DCDI"
-    default_softness = 0.1
 
     def scores(self, fit: DcdiFit, rng: np.random.Generator) -> Floats:
         models = self.drawn_models(fit, rng)

@@ -1,5 +1,6 @@
 """What all baselines are: learners that choose and estimate in their own way and never stop."""
 
+import math
 from abc import abstractmethod
 from collections.abc import Iterable
 from typing import Any, ClassVar, Self
@@ -8,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalfocus.actions import ActionSet
-from causalfocus.errors import InvalidInputError
+from causalfocus.errors import InvalidInputError, NumericalError
 from causalfocus.learner import Told
 from causalfocus.oracles.estimate import graph_mle
 from causalfocus.recording import Recording
@@ -73,15 +74,16 @@ class Baseline(Recording):
 
     def _next(self, counts: Floats, t: int) -> int:
         if t not in self._chosen:
-            self._chosen[t] = self._choose(counts, self._generator(CHOICE, t))
+            self._chosen[t] = self._choose(counts * self._costs, self._generator(CHOICE, t))
         return self._chosen[t]
 
     @abstractmethod
-    def _choose(self, counts: Floats, rng: np.random.Generator) -> int:
-        """Index of the next action."""
+    def _choose(self, spent: Floats, rng: np.random.Generator) -> int:
+        """Index of the next action; spent : on every action so far, in units of the cheapest."""
 
     def _generator(self, purpose: int, t: int) -> np.random.Generator:
-        return np.random.default_rng([self.seed, purpose, t])
+        key = np.random.SeedSequence(self.seed, spawn_key=(purpose, t))
+        return np.random.default_rng(key)
 
     def _learn(self, told: Told) -> None:
         del told
@@ -103,32 +105,45 @@ class Baseline(Recording):
         return twin
 
 
-def best_action(scores: Floats, counts: Floats, rng: np.random.Generator) -> int:
-    """The action of the highest score; of tied ones the least taken; of these, any.
+def best_action(scores: Floats, spent: Floats, rng: np.random.Generator) -> int:
+    """The action of the highest score; of tied ones that on which least was spent; of these, any.
 
     Without constants the two ends of a symmetric range have the same score. Neither the order of
     the actions nor chance in the scores should settle on one of them for ever.
     """
-    return _least_taken(_tied(scores, float(scores.max())), counts, rng)
+    _require_finite(scores)
+    return _least_spent(_tied(scores, float(scores.max())), spent, rng)
 
 
-def soft_action(scores: Floats, softness: float, counts: Floats, rng: np.random.Generator) -> int:
-    """An action drawn in proportion to exp(score / softness); minus infinity never comes.
+def soft_action(
+    scores: Floats, costs: Floats, softness: float, spent: Floats, rng: np.random.Generator
+) -> int:
+    """An action drawn in proportion to exp(score / softness) / cost; minus infinity never comes.
 
-    Between actions of the same score the least taken, as above.
+    Between actions of the same score and cost that on which least was spent, as above.
     """
-    shares = np.exp((scores - scores.max()) / softness)
+    _require_finite(scores[scores > -math.inf])
+    shares = np.exp((scores - scores.max()) / softness) / costs
     drawn = int(rng.choice(len(scores), p=shares / shares.sum()))
-    return _least_taken(_tied(scores, float(scores[drawn])), counts, rng)
+    tied = _tied(scores, float(scores[drawn]))
+    return _least_spent(tied[costs[tied] == costs[drawn]], spent, rng)
 
 
 def _tied(scores: Floats, value: float) -> Ints:
     return np.flatnonzero(np.abs(scores - value) <= TIE * abs(value))
 
 
-def _least_taken(actions: Ints, counts: Floats, rng: np.random.Generator) -> int:
-    least = actions[counts[actions] == counts[actions].min()]
+def _least_spent(actions: Ints, spent: Floats, rng: np.random.Generator) -> int:
+    least = actions[spent[actions] == spent[actions].min()]
     return int(least[rng.integers(len(least))])
+
+
+def _require_finite(scores: Floats) -> None:
+    if not np.isfinite(scores).all():
+        raise NumericalError(
+            f"The actions cannot be scored: {scores.tolist()}. The values or their scale are "
+            f"beyond what the method can take; rescale the variables to sizes near 1."
+        )
 
 
 def _checked_seed(seed: int | None) -> int:

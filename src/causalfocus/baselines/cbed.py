@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from causalfocus.actions import ActionSet
 from causalfocus.baselines.baseline import Baseline, best_action
+from causalfocus.baselines.checks import require_at_least
 from causalfocus.baselines.kernels.information_gain import information_gains
 from causalfocus.baselines.posterior import DagPosterior, Ensemble
 from causalfocus.baselines.prior import Prior
-from causalfocus.errors import InvalidInputError
 from causalfocus.space import ModelClass
 
 Floats = NDArray[np.float64]
@@ -69,8 +69,9 @@ class CBED(Baseline):
     def _parents(self) -> Ints:
         return self.posterior.likeliest
 
-    def _choose(self, counts: Floats, rng: np.random.Generator) -> int:
-        return best_action(self.scores(rng) / self._costs, counts, rng)
+    def _choose(self, spent: Floats, rng: np.random.Generator) -> int:
+        """By information per cost; less than none is chance, and counts as none."""
+        return best_action(np.maximum(self.scores(rng), 0.0) / self._costs, spent, rng)
 
     def scores(self, rng: np.random.Generator) -> Floats:
         """Information of every action, in nats. Actions that mirror each other are scored once."""
@@ -105,9 +106,3 @@ class CBED(Baseline):
                 scored.append(i)
             same_as.append(keys[key])
         return np.array(scored), np.array(same_as)
-
-
-def require_at_least(name: str, given: int, least: int) -> None:
-    """Raise if a number of something is too small."""
-    if not isinstance(given, int | np.integer) or isinstance(given, bool) or given < least:
-        raise InvalidInputError(f"{name} must be a whole number, {least} or more, got {given!r}.")

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalfocus.actions import actions_as_arrays
+from causalfocus.baselines.checks import require_at_least, require_number
 from causalfocus.baselines.kernels import descent, gumbel
 from causalfocus.baselines.kernels.acyclicity import acyclicity, is_acyclic
 from causalfocus.baselines.kernels.masked_loss import mean_square
@@ -26,6 +27,10 @@ Ints = NDArray[np.int64]
 
 FIRST_LOGIT = 5.0
 """All edges are likely at the start, as in DCDI."""
+
+JITTER = 0.5
+"""How far logits start from each other. Observations alone may favour no direction of an edge, and
+equal logits would stay equal."""
 
 KEPT_LOGIT = 2.0
 """A warm start keeps no logit beyond this: no direction is beyond reconsideration."""
@@ -50,6 +55,12 @@ class Schedule:
     window: int = 100
     most: int = 200_000
     belief_share: float = 0.5
+
+    def __post_init__(self) -> None:
+        for name in ("rate", "first_mu", "factor", "belief_share"):
+            require_number(name, getattr(self, name), least=1e-12)
+        for name in ("window", "most"):
+            require_at_least(name, getattr(self, name), 1)
 
     @property
     def _numbers(self) -> descent.Schedule:
@@ -106,10 +117,11 @@ def fit_dcdi(
     schedule: Schedule | None = None,
     penalty: float | None = None,
     start: DcdiFit | None = None,
+    rng: np.random.Generator | None = None,
 ) -> DcdiFit:
     """Descend on the expected objective, the mean over masks in closed form.
 
-    Nothing is random: the weights start at zero. All variables are scaled to a mean square of 1,
+    Nothing is random but where the logits start. All variables are scaled to a mean square of 1,
     so that units do not matter.
 
     Parameters
@@ -119,16 +131,17 @@ def fit_dcdi(
     schedule : of the descent
     penalty : on edges; by default that of `edge_penalty`
     start : an earlier fit to go on from
+    rng : for the start; the same as ever by default
     """
     rows = moments.rows(intercept=intercept)
     p = len(moments.names)
     scales = _scales(rows)
     grams = np.ascontiguousarray(rows.grams / np.multiply.outer(scales, scales))
-    weights, logits = _start(p, start, scales)
+    weights, logits, ceiling = _start(start, scales, rng)
     edges = edge_penalty(p, moments.n) if penalty is None else penalty
     numbers = (schedule or Schedule())._numbers
     data = (grams, rows.counts, max(moments.n, 1.0))
-    found = descent.descend(data, weights, logits, edges, numbers)
+    found = descent.descend(data, weights, logits, ceiling, edges, numbers)
     return _fit(rows, (weights, logits), found, scales)
 
 
@@ -154,7 +167,7 @@ def fit_dcdi_gumbel(
     centre = rows.means.diagonal() if intercept else np.zeros(p)
     values = (np.array([told.sample for told in log]) - centre) / scales
     targets, _ = actions_as_arrays([told.action for told in log], moments.names)
-    weights, logits = _start(p, start, scales)
+    weights, logits, _ = _start(start, scales, rng)
     edges = edge_penalty(p, len(log)) if penalty is None else penalty
     found = gumbel.descend_by_masks(
         (values, targets),
@@ -168,18 +181,28 @@ def fit_dcdi_gumbel(
 
 
 def _scales(rows: RowMoments) -> Floats:
-    """Root mean squares of all nodes over their own samples; 1 where there is nothing."""
-    squares = np.einsum("jjj->j", rows.grams) / np.maximum(rows.counts, 1.0)
+    """Root mean squares of all nodes over their own samples; of a node that was set in all, over
+    those of the node with most; 1 where there is nothing.
+    """
+    fullest = int(rows.counts.argmax())
+    n = np.where(rows.counts > 0.0, rows.counts, max(rows.counts[fullest], 1.0))
+    own = np.einsum("jjj->j", rows.grams)
+    squares = np.where(rows.counts > 0.0, own, rows.grams[fullest].diagonal()) / n
     return np.where(squares > 0.0, np.sqrt(squares), 1.0)
 
 
-def _start(p: int, start: DcdiFit | None, scales: Floats) -> tuple[Floats, Floats]:
-    """Weights in units of the scales, and logits."""
-    if start is None:
-        return np.zeros((p, p)), np.full((p, p), FIRST_LOGIT)
-    odds = np.clip(start.belief, 1e-6, 1.0 - 1e-6)
-    logits = np.clip(np.log(odds / (1.0 - odds)), -KEPT_LOGIT, KEPT_LOGIT)
-    return start.belief_weights / scales[:, None] * scales, logits
+def _start(
+    start: DcdiFit | None, scales: Floats, rng: np.random.Generator | None
+) -> tuple[Floats, Floats, Floats]:
+    """Weights in units of the scales; logits and their ceiling, no two alike."""
+    p = len(scales)
+    weights, logits = np.zeros((p, p)), np.full((p, p), FIRST_LOGIT)
+    if start is not None:
+        odds = np.clip(start.belief, 1e-6, 1.0 - 1e-6)
+        logits = np.clip(np.log(odds / (1.0 - odds)), -KEPT_LOGIT, KEPT_LOGIT)
+        weights = start.belief_weights / scales[:, None] * scales
+    jitter = JITTER * (rng or np.random.default_rng(0)).uniform(-1.0, 1.0, (p, p))
+    return weights, logits + jitter, FIRST_LOGIT + jitter
 
 
 def _fit(
@@ -211,9 +234,13 @@ def _fit(
 
 
 def acyclic_parents(probabilities: Floats) -> Ints:
-    """Edges above one half, the weakest left out until there is no cycle; sets of nodes."""
+    """Edges above one half; of those on cycles the weakest is left out until there is none. Sets of
+    nodes.
+    """
     kept = np.where(probabilities > 0.5, probabilities, 0.0)
     while not is_acyclic(kept > 0.0):
-        kept[kept == kept[kept > 0.0].min()] = 0.0
+        leads_to = np.linalg.matrix_power((kept > 0.0) + np.eye(len(kept)), len(kept)) > 0.0
+        on_cycle = np.where((kept > 0.0) & leads_to.T, kept, np.inf)
+        kept[np.unravel_index(int(on_cycle.argmin()), kept.shape)] = 0.0
     bits = 1 << np.arange(len(kept), dtype=np.int64)
     return (kept > 0.0) @ bits

@@ -19,17 +19,12 @@ class GIT(BeliefLearner):
 
     Graphs are drawn from the belief as in AIT; each imagines the outcomes of every action, and the
     score is the mean norm of the gradient of DCDI's loss by the logits. Observing is scored too.
-    The softness is in units of the best score: a gradient has no natural size.
     """
 
     method = "GIT-DCDI"
-    default_softness = 0.5
 
     def scores(self, fit: DcdiFit, rng: np.random.Generator) -> Floats:
         models = self.drawn_models(fit, rng)
         centre = self._moments.rows(intercept=self.space.intercept).means
         learner = (fit.belief_weights, fit.belief, fit.belief_variances)
         return gradient_norms(models, learner, centre, self._targets, self._values)
-
-    def _unit(self, scores: Floats) -> float:
-        return float(scores.max())

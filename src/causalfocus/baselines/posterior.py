@@ -13,14 +13,17 @@ from numpy.typing import NDArray
 from causalfocus.baselines.kernels import layers, local_scores, ordered_draws
 from causalfocus.baselines.kernels.likeliest import likeliest_dag
 from causalfocus.baselines.prior import Prior
+from causalfocus.errors import InvalidInputError
 from causalfocus.moments import Moments
+from causalfocus.oracles.limits import require_feasible_size
+from causalfocus.views import RowMoments
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 EXACT_UP_TO = 7
 
-CANDIDATES = 8
+CANDIDATES = 16
 """DAGs drawn by way of orders for each that is kept."""
 
 MARGINAL_DRAWS = 4000
@@ -78,11 +81,12 @@ class DagPosterior:
         self.prior = prior or Prior()
         self.names = moments.names
         p = len(moments.names)
+        require_feasible_size(p)
         self.is_exact = p <= EXACT_UP_TO if exact is None else exact
         rows = moments.rows(intercept=intercept)
         self.counts = rows.counts
         if intercept:
-            self.origin = rows.means.diagonal().copy()
+            self.origin = own_means(rows)
             self.grams = _with_constant(rows.grams, rows.means - self.origin, rows.counts)
         else:
             self.origin, self.grams = np.zeros(p), rows.grams
@@ -113,16 +117,26 @@ class DagPosterior:
     @property
     def log_evidence(self) -> float:
         """Log marginal likelihood, summed over all DAGs with weight edge_odds per edge."""
+        if not self.is_exact:
+            raise InvalidInputError(
+                f"The sum over all DAGs is for {EXACT_UP_TO} nodes or less; there are "
+                f"{len(self.names)}."
+            )
         return self._layers[0]
 
     def draw_graphs(self, n: int, rng: np.random.Generator) -> Ints:
-        """Independent DAGs: (n, p) parents, sets of nodes."""
+        """DAGs: (n, p) parents, sets of nodes. Independent if the posterior is exact; else some may
+        come more than once, as their weights have it.
+        """
         p = len(self.names)
         if self.is_exact:
             _, sums, ways = self._layers
             return layers.drawn_graphs(self.log_scores, sums, ways, rng.random((n, 2 * p)))
         candidates, shares = self._weighted(CANDIDATES * n, rng)
-        return candidates[rng.choice(len(candidates), n, p=shares)]
+        levels = (np.arange(n) + rng.random()) / n
+        drawn = np.searchsorted(np.cumsum(shares), levels).clip(max=len(shares) - 1)
+        found: Ints = candidates[rng.permutation(drawn)]
+        return found
 
     def _weighted(self, n: int, rng: np.random.Generator) -> tuple[Ints, Floats]:
         """DAGs by way of orders, and their weights."""
@@ -163,6 +177,14 @@ class DagPosterior:
             self.grams, self.counts, parents, self.prior._numbers, noise
         )
         return Ensemble(parents, weights, variances, constants, self.origin)
+
+
+def own_means(rows: RowMoments) -> Floats:
+    """Means of all nodes over their own samples; of a node that was set in all, over those of the
+    node with most.
+    """
+    fullest = int(rows.counts.argmax())
+    return np.where(rows.counts > 0.0, rows.means.diagonal(), rows.means[fullest])
 
 
 def _with_constant(grams: Floats, means: Floats, counts: Floats) -> Floats:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from causalfocus.baselines.kernels import local_scores
 from causalfocus.errors import InvalidInputError
 
+SMALLEST_SHAPE = 0.1
+
 
 @dataclass(frozen=True)
 class Prior:
@@ -33,6 +35,11 @@ class Prior:
                 raise InvalidInputError(
                     f"{name} of a prior must be a positive, finite number, got {value!r}."
                 )
+        if self.noise_shape < SMALLEST_SHAPE:
+            raise InvalidInputError(
+                f"noise_shape of a prior must be {SMALLEST_SHAPE} or more, got "
+                f"{self.noise_shape}: below, draws of the noise variance overflow."
+            )
 
     @property
     def _numbers(self) -> local_scores.Prior:

@@ -26,8 +26,8 @@ class Random(Baseline):
 
     method = "RANDOM"
 
-    def _choose(self, counts: Floats, rng: np.random.Generator) -> int:
-        return int(rng.integers(len(counts)))
+    def _choose(self, spent: Floats, rng: np.random.Generator) -> int:
+        return int(rng.integers(len(spent)))
 
     def _estimated(self) -> LinearSEM:
         return joint_mle(self._moments, self.space)

@@ -175,6 +175,7 @@ def _facts(learner: Focus, truth: LinearSEM, seconds: float) -> dict[str, object
         "complexity": _complexity(learner, truth),
         "truth": truth.to_dict(),
         "estimate": own.to_dict(),
+        "certified_model": result.model.to_dict() if result.certified else None,
     }
 
 
@@ -209,6 +210,12 @@ def _show(
     console.print(equation_table(truth, own))
     if result.intervals:
         console.print(interval_table(result.intervals, result.delta))
+    if own != result.model:
+        console.print(
+            "The tables show the method's own estimate. What the rule judges is FOCUS's from the "
+            "same samples, with the intervals below; --json has both.",
+            style="dim",
+        )
     console.print(
         f"{'Certified' if result.certified else 'Not certified'} after {result.rounds} rounds in "
         f"{facts['seconds']} s: evidence {result.evidence:.2f} of {result.threshold:.2f} nats. "

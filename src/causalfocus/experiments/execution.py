@@ -1,5 +1,6 @@
 """Running units: on the cores of this machine, or on a cluster. The same units, the same bytes."""
 
+import importlib
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -58,19 +59,23 @@ class Local:
 
 @dataclass(frozen=True)
 class Cluster:
-    """A dask scheduler at an address. A unit whose worker dies is run again by another."""
+    """A dask scheduler at an address. A unit whose worker dies is run again by another.
+
+    timeout : seconds to wait for the scheduler
+    """
 
     address: str
+    timeout: float = 20.0
 
     def __call__(self, units: Sequence[Unit]) -> Iterator[Done]:
         try:
-            from distributed import Client, as_completed
+            distributed: Any = importlib.import_module("distributed")
         except ModuleNotFoundError:
             raise MissingExtraError(
                 "Running on a cluster needs distributed: pip install causalfocus[cluster]"
             ) from None
         try:
-            client: Any = Client(self.address, timeout=20)
+            client = distributed.Client(self.address, timeout=self.timeout)
         except (OSError, ValueError, TimeoutError) as error:
             raise InvalidInputError(
                 f"No dask scheduler answers at {self.address!r} ({error}). Give the address that "
@@ -79,7 +84,7 @@ class Cluster:
         with client:
             futures = client.map(attempt, units, pure=False, retries=3)
             waiting = dict(zip((future.key for future in futures), units, strict=True))
-            for future in as_completed(futures):
+            for future in distributed.as_completed(futures):
                 yield _outcome(future, waiting[future.key])
 
 

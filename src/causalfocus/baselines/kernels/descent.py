@@ -47,12 +47,22 @@ def is_solved(values: Floats, window: int) -> bool:
 
 @kernel
 def descend(
-    data: Data, weights: Floats, logits: Floats, edges: float, schedule: Schedule
+    data: Data,
+    weights: Floats,
+    logits: Floats,
+    ceiling: Floats,
+    edges: float,
+    schedule: Schedule,
 ) -> tuple[Floats, Floats, float, int]:
     """Train weights and logits in place. Returns belief, its weights, last h and iterations.
 
     The belief are the probabilities on the way to an acyclic graph, when h has fallen to a share
     of what the data alone make it: at the end there is no doubt left.
+
+    ceiling : of the logits. RMSprop moves all of them at one speed, and the penalty on cycles
+        doubles while they travel: from far above, both directions of an edge would arrive at even
+        odds when the penalty is already too strong for either, and the edge would be lost. A
+        ceiling of its own for each keeps both from being exactly alike
     """
     rate, mu, factor, window, most, belief_share = schedule
     p = weights.shape[0]
@@ -69,12 +79,13 @@ def descend(
         )
         step(weights, by_weight, weight_squares, rate)
         step(logits, by_logit, logit_squares, rate)
+        np.minimum(logits, ceiling, logits)
+        if math.isnan(belief[0, 0]) and h <= belief_share * first:
+            belief[:], belief_weights[:] = probabilities_of(logits), weights
         if n % window == 0:
             values[0], values[1], values[2] = values[1], values[2], total
         if n % (2 * window) == 0 and is_solved(values, window):
             first = h if math.isnan(first) else first
-            if math.isnan(belief[0, 0]) and h <= belief_share * first:
-                belief[:], belief_weights[:] = probabilities_of(logits), weights
             before = gamma * h + 0.5 * mu * h * h
             gamma += mu * h
             if h > SHRINK * previous:

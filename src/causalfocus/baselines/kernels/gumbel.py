@@ -156,6 +156,8 @@ def descend_by_masks(
         step(weights, gradients[0], squares[0], rate)
         step(logits, gradients[1], squares[1], rate)
         step(others, gradients[2], squares[2], rate)
+        if math.isnan(belief[0, 0]) and h <= belief_share * first:
+            belief[:], belief_weights[:] = probabilities_of(logits), weights
         if n % window == 0:
             noise = logistic_noise(rng, len(validation), p)
             total = sampled_loss(samples, validation, parameters, noise, unused)
@@ -163,8 +165,6 @@ def descend_by_masks(
             values[0], values[1], values[2] = values[1], values[2], total
         if n % (2 * window) == 0 and is_solved(values, window):
             first = h if math.isnan(first) else first
-            if math.isnan(belief[0, 0]) and h <= belief_share * first:
-                belief[:], belief_weights[:] = probabilities_of(logits), weights
             before = gamma * h + 0.5 * mu * h * h
             gamma += mu * h
             if h > SHRINK * previous:

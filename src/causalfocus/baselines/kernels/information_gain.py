@@ -20,6 +20,9 @@ from causalfocus.kernels.population import causal_order
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+FAR = 1e8
+"""Squares above this many noise variances lose digits that matter."""
+
 Ensemble = tuple[Floats, Floats, Floats]
 """Weights (m, p, p), noise variances and constants (m, p)."""
 
@@ -50,6 +53,33 @@ def outcome(
             if weights[m, j, k] != 0.0:
                 total += weights[m, j, k] * y[k]
         y[j] = total
+
+
+@kernel
+def centre_of(ensemble: Ensemble, orders: Ints, action: tuple[int, float], noise: Floats) -> Floats:
+    """What outcomes are counted from: nought, unless they are so far from it that their squares
+    would lose digits; then the mean outcome of all models.
+    """
+    m, p = orders.shape
+    y, total = np.empty(p), np.zeros(p)
+    for i in range(m):
+        outcome(ensemble, i, orders[i], action, noise, y)
+        total += y / m
+    far = np.abs(total).max() ** 2 > FAR * ensemble[1].min()
+    return total if far else np.zeros(p)
+
+
+@kernel
+def moved(ensemble: Ensemble, centre: Floats) -> Ensemble:
+    """The same models, in coordinates about the centre."""
+    weights, variances, constants = ensemble
+    m, p = variances.shape
+    found = constants - centre
+    for i in range(m):
+        for j in range(p):
+            for k in range(p):
+                found[i, j] += weights[i, j, k] * centre[k]
+    return weights, variances, found
 
 
 @kernel
@@ -155,11 +185,14 @@ def information_gains(ensemble: Ensemble, targets: Ints, values: Floats, noise: 
     gains = np.empty(len(targets))
     y, found, densities = np.empty(p), np.empty(n_monomials(p)), np.empty(n_models)
     for a in range(len(targets)):
-        used, rows = in_use(density_table(ensemble, targets[a]))
+        action = (targets[a], values[a])
+        centre = centre_of(ensemble, orders, action, np.zeros(p))
+        used, rows = in_use(density_table(moved(ensemble, centre), targets[a]))
         total = 0.0
         for m in range(n_models):
             for s in range(n_draws):
-                outcome(ensemble, m, orders[m], (targets[a], values[a]), noise[m, s], y)
+                outcome(ensemble, m, orders[m], action, noise[m, s], y)
+                y -= centre
                 monomials(y, found)
                 log_densities(found, used, rows, densities)
                 total -= math.log(exp_sum(densities, densities[m]) / n_models)

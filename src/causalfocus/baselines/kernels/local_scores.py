@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.row_evidence import regressors_of
-from causalfocus.kernels.subsets import as_nodes, count, residuals_on_subsets
+from causalfocus.kernels.subsets import count
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -21,13 +21,63 @@ Prior = tuple[float, float, float, float, float]
 
 
 @kernel
+def precision_of(k: int, p: int, prior: Prior) -> float:
+    """The prior's precision of a coefficient, or of the constant, in units of 1 / v."""
+    return 1.0 / (prior[0] if k < p else prior[1])
+
+
+@kernel
 def ridged(gram: Floats, j: int, p: int, prior: Prior) -> Floats:
     """The Gram matrix of node j's samples with the prior's precision on the regressors."""
     found = gram.copy()
     for k in range(len(found)):
         if k != j:
-            found[k, k] += 1.0 / (prior[0] if k < p else prior[1])
+            found[k, k] += precision_of(k, p, prior)
     return found
+
+
+@kernel
+def on_subsets(gram: Floats, j: int, p: int, prior: Prior) -> tuple[Floats, Floats]:
+    """Per mask over the other nodes: the penalised residual of node j, and the logarithm of
+    |Lambda| / |prior precision|, the constant always among the regressors if there is one.
+
+    A set is its upper nodes and one more: one new row of the Cholesky factor. No pivot is below
+    the prior's precision; so one that comes out below, by rounding, is that.
+    """
+    q = gram.shape[0]
+    base = q - p
+    size = 1 << (p - 1)
+    residuals, volumes = np.empty(size), np.empty(size)
+    lower, explained = np.zeros((q, q)), np.zeros(q)
+    nodes = np.zeros(q, dtype=np.int64)
+    rest, volume = np.empty(q + 1), np.empty(q + 1)
+    rest[0], volume[0] = gram[j, j], 0.0
+    for mask in range(1 - base, size):
+        level, node = 0, p
+        if mask > 0:
+            bit = 0
+            while not (mask >> bit) & 1:
+                bit += 1
+            level, node = base + count(mask) - 1, bit if bit < j else bit + 1
+        nodes[level] = node
+        pivot, product = gram[node, node], gram[node, j]
+        for i in range(level):
+            total = gram[node, nodes[i]]
+            for m in range(i):
+                total -= lower[level, m] * lower[i, m]
+            lower[level, i] = total / lower[i, i]
+            pivot -= lower[level, i] ** 2
+            product -= lower[level, i] * explained[i]
+        least = precision_of(node, p, prior)
+        pivot = max(pivot, least)
+        lower[level, level] = math.sqrt(pivot)
+        explained[level] = product / lower[level, level]
+        rest[level + 1] = rest[level] - explained[level] ** 2
+        volume[level + 1] = volume[level] + math.log(pivot / least)
+        residuals[mask], volumes[mask] = rest[level + 1], volume[level + 1]
+    if base == 0:
+        residuals[0], volumes[0] = rest[0], 0.0
+    return residuals, volumes
 
 
 @kernel
@@ -36,39 +86,36 @@ def log_scores(grams: Floats, counts: Floats, prior: Prior) -> Floats:
 
     grams : (p, q, q); with q = p + 1 the last regressor is the constant
     """
-    tau2, kappa2, a0, b0, log_odds = prior
-    p, q = grams.shape[0], grams.shape[1]
+    _, _, a0, b0, log_odds = prior
+    p = grams.shape[0]
     scores = np.empty((p, 1 << (p - 1)))
     for j in range(p):
-        gram = ridged(grams[j], j, p, prior)
-        residuals, determinants = residuals_on_subsets((gram, gram, j), p)
-        n, a = counts[j], a0 + 0.5 * counts[j]
+        residuals, volumes = on_subsets(ridged(grams[j], j, p, prior), j, p, prior)
+        a = a0 + 0.5 * counts[j]
         shared = a0 * math.log(b0) + math.lgamma(a) - math.lgamma(a0)
-        shared -= 0.5 * n * math.log(2.0 * math.pi)
-        if q > p:
-            shared -= 0.5 * math.log(kappa2 * gram[p, p])
+        shared -= 0.5 * counts[j] * math.log(2.0 * math.pi)
         for mask in range(1 << (p - 1)):
-            nodes, size = as_nodes(mask, j), count(mask)
-            log_volume = math.log(max(determinants[mask], 1e-300))
-            for k in range(p):
-                if (nodes >> k) & 1:
-                    log_volume += math.log(tau2 * gram[k, k])
             b = b0 + 0.5 * max(residuals[mask], 0.0)
-            scores[j, mask] = shared - 0.5 * log_volume - a * math.log(b) + log_odds * size
+            own = shared - 0.5 * volumes[mask] - a * math.log(b)
+            scores[j, mask] = own + log_odds * count(mask)
     return scores
 
 
 @kernel
-def factor(matrix: Floats) -> Floats:
-    """Lower Cholesky factor of a small positive definite matrix."""
+def factor(matrix: Floats, least: Floats) -> Floats:
+    """Lower Cholesky factor; no pivot below what it must be at least."""
     s = len(matrix)
     lower = np.zeros((s, s))
     for i in range(s):
-        for k in range(i + 1):
+        for k in range(i):
             total = matrix[i, k]
             for m in range(k):
                 total -= lower[i, m] * lower[k, m]
-            lower[i, k] = math.sqrt(total) if i == k else total / lower[k, k]
+            lower[i, k] = total / lower[k, k]
+        pivot = matrix[i, i]
+        for m in range(i):
+            pivot -= lower[i, m] ** 2
+        lower[i, i] = math.sqrt(max(pivot, least[i]))
     return lower
 
 
@@ -106,12 +153,13 @@ def family_posterior(
     regressors = regressors_of(parents, p, len(gram))
     full = ridged(gram, j, p, prior)
     s = len(regressors)
-    block, right = np.empty((s, s)), np.empty(s)
+    block, right, least = np.empty((s, s)), np.empty(s), np.empty(s)
     for i in range(s):
         right[i] = gram[regressors[i], j]
+        least[i] = precision_of(regressors[i], p, prior)
         for k in range(s):
             block[i, k] = full[regressors[i], regressors[k]]
-    lower = factor(block)
+    lower = factor(block, least)
     half = solved(lower, right)
     explained = 0.0
     for i in range(s):

@@ -1,4 +1,4 @@
-"""DAGs by way of orders, for more nodes than the layers allow: p 2^p steps.
+"""DAGs by way of orders, for more nodes than the layers allow: p^2 2^p steps to begin with.
 
 An order has the weight of all DAGs that fit it, so a program over sets of nodes draws orders
 independently and exactly, and given the order the families are independent. A DAG then comes as
