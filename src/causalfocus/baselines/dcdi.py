@@ -17,6 +17,7 @@ from causalfocus.baselines.checks import require_at_least, require_number
 from causalfocus.baselines.kernels import descent, gumbel
 from causalfocus.baselines.kernels.acyclicity import acyclicity, is_acyclic
 from causalfocus.baselines.kernels.masked_loss import mean_square
+from causalfocus.baselines.sizes import own_means, own_scales
 from causalfocus.errors import InvalidInputError
 from causalfocus.learner import Told
 from causalfocus.moments import Moments
@@ -135,7 +136,7 @@ def fit_dcdi(
     """
     rows = moments.rows(intercept=intercept)
     p = len(moments.names)
-    scales = _scales(rows)
+    scales = own_scales(rows)
     grams = np.ascontiguousarray(rows.grams / np.multiply.outer(scales, scales))
     weights, logits, ceiling = _start(start, scales, rng)
     edges = edge_penalty(p, moments.n) if penalty is None else penalty
@@ -163,8 +164,8 @@ def fit_dcdi_gumbel(
         raise InvalidInputError("DCDI's sampled objective needs at least one sample.")
     rows = moments.rows(intercept=intercept)
     p = len(moments.names)
-    scales = _scales(rows)
-    centre = rows.means.diagonal() if intercept else np.zeros(p)
+    scales = own_scales(rows)
+    centre = own_means(rows) if intercept else np.zeros(p)
     values = (np.array([told.sample for told in log]) - centre) / scales
     targets, _ = actions_as_arrays([told.action for told in log], moments.names)
     weights, logits, _ = _start(start, scales, rng)
@@ -178,17 +179,6 @@ def fit_dcdi_gumbel(
         rng,
     )
     return _fit(rows, (weights, logits), found, scales)
-
-
-def _scales(rows: RowMoments) -> Floats:
-    """Root mean squares of all nodes over their own samples; of a node that was set in all, over
-    those of the node with most; 1 where there is nothing.
-    """
-    fullest = int(rows.counts.argmax())
-    n = np.where(rows.counts > 0.0, rows.counts, max(rows.counts[fullest], 1.0))
-    own = np.einsum("jjj->j", rows.grams)
-    squares = np.where(rows.counts > 0.0, own, rows.grams[fullest].diagonal()) / n
-    return np.where(squares > 0.0, np.sqrt(squares), 1.0)
 
 
 def _start(

@@ -7,7 +7,7 @@ Discovery (2023).
 import numpy as np
 from numpy.typing import NDArray
 
-from causalfocus.baselines.ait import BeliefLearner
+from causalfocus.baselines.belief import BeliefLearner
 from causalfocus.baselines.dcdi import DcdiFit
 from causalfocus.baselines.kernels.gradient_norm import gradient_norms
 

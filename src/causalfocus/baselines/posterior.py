@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from causalfocus.baselines.kernels import layers, local_scores, ordered_draws
 from causalfocus.baselines.kernels.likeliest import likeliest_dag
 from causalfocus.baselines.prior import Prior
+from causalfocus.baselines.sizes import own_means
 from causalfocus.errors import InvalidInputError
 from causalfocus.moments import Moments
 from causalfocus.oracles.limits import require_feasible_size
-from causalfocus.views import RowMoments
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -177,14 +177,6 @@ class DagPosterior:
             self.grams, self.counts, parents, self.prior._numbers, noise
         )
         return Ensemble(parents, weights, variances, constants, self.origin)
-
-
-def own_means(rows: RowMoments) -> Floats:
-    """Means of all nodes over their own samples; of a node that was set in all, over those of the
-    node with most.
-    """
-    fullest = int(rows.counts.argmax())
-    return np.where(rows.counts > 0.0, rows.means.diagonal(), rows.means[fullest])
 
 
 def _with_constant(grams: Floats, means: Floats, counts: Floats) -> Floats:

@@ -14,6 +14,7 @@ from causalfocus.actions import ActionSet
 from causalfocus.baselines import ABCD, AITDCDI, CBED, GIT, Baseline, Random, Schedule, fit_dcdi
 from causalfocus.baselines.dcdi import DcdiFit
 from causalfocus.benchmark.problems import DENSITY, EPSILON
+from causalfocus.benchmark.rounds import play
 from causalfocus.focus import Focus
 from causalfocus.moments import Moments
 from causalfocus.oracles import joint_mle
@@ -112,7 +113,7 @@ def _errors(task: tuple[str, int]) -> tuple[list[tuple[float, float]], float]:
     rng = np.random.default_rng([P, seed, 22])
     found, seconds = [], 0.0
     for mark in MARKS:
-        seconds += _played(learner, truth, mark - learner.rounds, rng)
+        seconds += play(truth, learner, mark - learner.rounds, rng)
         model = learner.estimate
         found.append((float(model.shd(truth)), float(np.abs(model.weights - truth.weights).max())))
     return found, seconds / MARKS[-1]
@@ -121,20 +122,6 @@ def _errors(task: tuple[str, int]) -> tuple[list[tuple[float, float]], float]:
 def _system(p: int, seed: int) -> tuple[LinearSEM, ActionSet]:
     truth = random_sem(p, density=DENSITY, seed=np.random.SeedSequence([p, seed, 21]))
     return truth, ActionSet(dict.fromkeys(truth.names, (-2.0, 2.0)))
-
-
-def _played(learner: Recording, truth: LinearSEM, n: int, rng: np.random.Generator) -> float:
-    """Some rounds; returns the seconds that asking and telling took."""
-    taken = 0.0
-    for _ in range(n):
-        start = time.perf_counter()
-        action = learner.ask()
-        taken += time.perf_counter() - start
-        sample = truth.sample(action, 1, rng)[0]
-        start = time.perf_counter()
-        learner.tell(action, sample)
-        taken += time.perf_counter() - start
-    return taken
 
 
 @dataclass(frozen=True)
@@ -167,7 +154,7 @@ def learner_times(n_blocks: int) -> list[LearnerTimes]:
     rounds, estimates = dict.fromkeys(learners, 0.0), dict.fromkeys(learners, 0.0)
     for block in range(n_blocks + 1):
         for name, learner in learners.items():
-            seconds = _played(learner, truth, BLOCK, rngs[name])
+            seconds = play(truth, learner, BLOCK, rngs[name])
             start = time.perf_counter()
             _ = learner.estimate  # type: ignore[attr-defined]
             if block > 0:  # the first warms up, and compiles

@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalfocus.actions import ActionSet
+from causalfocus.claims import ExactClaim
+from causalfocus.experiments.stops import Stops
 from causalfocus.focus import Design, Focus
 from causalfocus.planning import forecasts
 from causalfocus.sem import LinearSEM
 from causalfocus.space import PAPER_CLASS, ModelClass
-from causalfocus.stopping import EvidenceDecision
 from causalfocus.systems import random_sem
 
 DELTAS: Final = (0.1, 0.05, 0.02, 0.01, 0.005)
@@ -172,21 +173,12 @@ def _stopping_times(
         actions, PAPER_CLASS, epsilon=EPSILON, delta=DELTAS[-1], stopping="evidence", design=design
     )
     rng = np.random.default_rng([seed, 3])
-    times: list[int] = []
-    wrong = 0
-    while len(times) < len(DELTAS) and learner.rounds < MOST_ROUNDS:
+    stops = Stops(DELTAS)
+    while not stops.are_all and learner.rounds < MOST_ROUNDS:
         action = learner.ask()
         learner.tell(action, truth.sample(action, 1, rng)[0])
-        decision = learner.decision
-        if not isinstance(decision, EvidenceDecision) or decision.verdict is None:
-            continue
-        rule, model = decision.rule, decision.estimate
-        reached = min(float(decision.edge_evidence.min()), rule.cap)
-        lowest = math.log(1 / DELTAS[len(times)])
-        if reached >= lowest:
-            reached = rule.graph_evidence(decision.rows, model, (lowest, reached))
-        off = float(np.abs(model.weights - truth.weights).max())
-        while len(times) < len(DELTAS) and reached >= math.log(1 / DELTAS[len(times)]):
-            times.append(learner.rounds)
-            wrong += model.shd(truth) > 0 or off >= EPSILON
-    return tuple(times + [MOST_ROUNDS] * (len(DELTAS) - len(times))), wrong
+        stops.see(learner.decision)
+    claim = ExactClaim(PAPER_CLASS, EPSILON)
+    wrong = sum(not claim.holds(model, truth) for model in stops.answers)
+    missing = [MOST_ROUNDS] * (len(DELTAS) - len(stops.rounds))
+    return (*stops.rounds, *missing), wrong

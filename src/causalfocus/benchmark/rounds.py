@@ -18,6 +18,7 @@ from causalfocus.focus import Focus
 from causalfocus.learner import Told
 from causalfocus.moments import Moments
 from causalfocus.oracles import joint_mle
+from causalfocus.recording import Recording
 from causalfocus.sem import LinearSEM
 from causalfocus.space import PAPER_CLASS
 from causalfocus.stopping import Alarm, EvidenceRule, ResolutionRule
@@ -71,7 +72,7 @@ def _times(p: int, stopping: Stopping) -> RoundTimes:
     in_rounds, in_mles, n_mles = 0.0, 0.0, 0
     watched = _Watching(learner)
     while not learner.has_stopped and learner.rounds < most:
-        in_rounds += _play(truth, learner, 1, rng)
+        in_rounds += play(truth, learner, 1, rng)
         watched.see(learner._log[-1])
         if learner.rounds % MLE_EVERY == 0:
             in_mles += seconds_once(lambda: joint_mle(learner._moments, PAPER_CLASS))
@@ -130,7 +131,7 @@ def _start(p: int, epsilon: float, stopping: Stopping = "evidence") -> tuple[Lin
     return truth, Focus(actions, PAPER_CLASS, epsilon=epsilon, stopping=stopping)
 
 
-def _play(truth: LinearSEM, learner: Focus, n: int, rng: np.random.Generator) -> float:
+def play(truth: LinearSEM, learner: Recording, n: int, rng: np.random.Generator) -> float:
     """Some rounds; returns the time that the learner took, without the system's."""
     taken = 0.0
     for _ in range(n):
@@ -158,7 +159,7 @@ _SCRIPT = """
 import json, re, sys, tracemalloc
 from pathlib import Path
 import numpy as np
-from causalfocus.benchmark.rounds import _play, _start
+from causalfocus.benchmark.rounds import _start, play
 from causalfocus.learner import Told
 
 
@@ -169,9 +170,9 @@ def resident():
 p, n_rounds = int(sys.argv[1]), int(sys.argv[2])
 truth, learner = _start(p, 0.01)
 rng = np.random.default_rng(p)
-_play(truth, learner, n_rounds // 4, rng)
+play(truth, learner, n_rounds // 4, rng)
 before, first = resident(), learner.rounds
-_play(truth, learner, n_rounds - n_rounds // 4, rng)
+play(truth, learner, n_rounds - n_rounds // 4, rng)
 growth = (resident() - before) / (learner.rounds - first)
 tracemalloc.start()
 copied = [Told(told.action, told.sample.copy()) for told in learner.log]

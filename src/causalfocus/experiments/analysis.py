@@ -58,8 +58,8 @@ def sampled(
     lines = sorted((line for line in lines if line["number"] < most), key=lambda x: x["number"])
     if not lines:
         return None
-    deltas = len(specification.deltas) if specification.is_certified else 0
-    stops = np.array([line["stops"] for line in lines], dtype=np.float64).reshape(-1, deltas)
+    shape = len(lines), len(specification.deltas) if specification.is_certified else 0
+    stops = np.array([line["stops"] for line in lines], dtype=np.float64).reshape(shape)
     wrong = np.array([[w is True for w in line["wrong"]] for line in lines], dtype=np.bool_)
     return Sampled(
         setting,
@@ -68,7 +68,7 @@ def sampled(
         np.array([line["shd"] for line in lines], dtype=np.float64),
         np.array([line["weight_error"] for line in lines]),
         stops,
-        wrong.reshape(-1, deltas),
+        wrong.reshape(shape),
         np.array([line["refuted"] is not None for line in lines]),
         np.array([line["complexity"] or math.nan for line in lines], dtype=np.float64),
         np.array([line["counts"] for line in lines], dtype=np.float64),

@@ -9,6 +9,7 @@ import numpy as np
 from causalfocus.actions import ActionSet
 from causalfocus.baselines.baseline import Baseline
 from causalfocus.baselines.certified import Certified
+from causalfocus.claims import ExactClaim
 from causalfocus.experiments.specification import CLASSES, HOMES, Setting, Specification
 from causalfocus.experiments.stops import Stops
 from causalfocus.focus import Focus
@@ -81,7 +82,8 @@ def run_replicate(setting: Setting, specification: Specification, number: int) -
         if n >= specification.budget and (stops.are_all or refuted):
             break
     missing = [None] * (len(stops.deltas) - len(stops.rounds))
-    wrong = [_is_wrong(model, truth, specification.epsilon) for model in stops.answers]
+    claim = ExactClaim(PAPER_CLASS, specification.epsilon)
+    wrong = [not claim.holds(model, truth) for model in stops.answers]
     return Replicate(
         number,
         tuple(shd),
@@ -112,11 +114,6 @@ def _estimate(learner: Recording) -> LinearSEM:
     if isinstance(learner, Focus | Baseline):
         return learner.estimate
     raise TypeError(f"{type(learner).__name__} has no estimate")
-
-
-def _is_wrong(model: LinearSEM, truth: LinearSEM, epsilon: float) -> bool:
-    off = float(np.abs(model.weights - truth.weights).max())
-    return model.shd(truth) > 0 or off >= epsilon
 
 
 def _complexity(truth: LinearSEM, actions: ActionSet, specification: Specification) -> float:

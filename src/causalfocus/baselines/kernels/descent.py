@@ -46,6 +46,25 @@ def is_solved(values: Floats, window: int) -> bool:
 
 
 @kernel
+def first_multipliers(mu: float) -> Floats:
+    """gamma, mu, the h of the last solved sub-problem, and that of the first."""
+    return np.array([0.0, mu, math.inf, math.nan])
+
+
+@kernel
+def tighten(multipliers: Floats, h: float, factor: float, values: Floats) -> None:
+    """The next sub-problem of the augmented Lagrangian, and a fair start for its values."""
+    gamma, mu, previous, first = multipliers
+    before = gamma * h + 0.5 * mu * h * h
+    gamma += mu * h
+    if h > SHRINK * previous:
+        mu *= factor
+    multipliers[0], multipliers[1], multipliers[2] = gamma, mu, h
+    multipliers[3] = h if math.isnan(first) else first
+    values[2] += gamma * h + 0.5 * mu * h * h - before
+
+
+@kernel
 def descend(
     data: Data,
     weights: Floats,
@@ -68,30 +87,24 @@ def descend(
     p = weights.shape[0]
     by_weight, by_logit = np.zeros((p, p)), np.zeros((p, p))
     weight_squares, logit_squares = np.zeros((p, p)), np.zeros((p, p))
-    gamma, previous, h, first = 0.0, math.inf, math.inf, math.nan
+    multipliers, h = first_multipliers(mu), math.inf
     values = np.full(3, np.nan)
     belief, belief_weights = np.full((p, p), np.nan), np.zeros((p, p))
     n = 0
     while n < most:
         n += 1
         total, h = loss_and_gradient(
-            data, weights, logits, (edges, gamma, mu), (by_weight, by_logit)
+            data, weights, logits, (edges, multipliers[0], multipliers[1]), (by_weight, by_logit)
         )
         step(weights, by_weight, weight_squares, rate)
         step(logits, by_logit, logit_squares, rate)
         np.minimum(logits, ceiling, logits)
-        if math.isnan(belief[0, 0]) and h <= belief_share * first:
+        if math.isnan(belief[0, 0]) and h <= belief_share * multipliers[3]:
             belief[:], belief_weights[:] = probabilities_of(logits), weights
         if n % window == 0:
             values[0], values[1], values[2] = values[1], values[2], total
         if n % (2 * window) == 0 and is_solved(values, window):
-            first = h if math.isnan(first) else first
-            before = gamma * h + 0.5 * mu * h * h
-            gamma += mu * h
-            if h > SHRINK * previous:
-                mu *= factor
-            previous = h
-            values[2] += gamma * h + 0.5 * mu * h * h - before
+            tighten(multipliers, h, factor, values)
             weight_squares[:], logit_squares[:] = 0.0, 0.0
         if n % LOOK_EVERY == 0 and h <= CLOSED and is_acyclic(probabilities_of(logits) > 0.5):
             break

@@ -13,10 +13,11 @@ from causalfocus.baselines.kernels.acyclicity import acyclicity, is_acyclic
 from causalfocus.baselines.kernels.descent import (
     CLOSED,
     LOOK_EVERY,
-    SHRINK,
     Schedule,
+    first_multipliers,
     is_solved,
     step,
+    tighten,
 )
 from causalfocus.baselines.kernels.masked_loss import Penalty, probabilities_of
 from causalfocus.kernels.compile import kernel
@@ -141,7 +142,7 @@ def descend_by_masks(
     gradients = (np.zeros((p, p)), np.zeros((p, p)), np.zeros((2, p)))
     unused = (np.zeros((p, p)), np.zeros((p, p)), np.zeros((2, p)))
     squares = (np.zeros((p, p)), np.zeros((p, p)), np.zeros((2, p)))
-    gamma, previous, h, first = 0.0, math.inf, math.inf, math.nan
+    multipliers, h = first_multipliers(mu), math.inf
     values = np.full(3, np.nan)
     belief, belief_weights = np.full((p, p), np.nan), np.zeros((p, p))
     n = 0
@@ -150,27 +151,21 @@ def descend_by_masks(
         _shuffle(rng, training, batch)
         noise = logistic_noise(rng, batch, p)
         sampled_loss(samples, training[:batch], parameters, noise, gradients)
-        _, h = penalised(logits, (edges, gamma, mu), gradients[1])
+        _, h = penalised(logits, (edges, multipliers[0], multipliers[1]), gradients[1])
         if not intercept:
             gradients[2][0] = 0.0
         step(weights, gradients[0], squares[0], rate)
         step(logits, gradients[1], squares[1], rate)
         step(others, gradients[2], squares[2], rate)
-        if math.isnan(belief[0, 0]) and h <= belief_share * first:
+        if math.isnan(belief[0, 0]) and h <= belief_share * multipliers[3]:
             belief[:], belief_weights[:] = probabilities_of(logits), weights
         if n % window == 0:
             noise = logistic_noise(rng, len(validation), p)
             total = sampled_loss(samples, validation, parameters, noise, unused)
-            total += penalised(logits, (edges, gamma, mu), unused[1])[0]
+            total += penalised(logits, (edges, multipliers[0], multipliers[1]), unused[1])[0]
             values[0], values[1], values[2] = values[1], values[2], total
         if n % (2 * window) == 0 and is_solved(values, window):
-            first = h if math.isnan(first) else first
-            before = gamma * h + 0.5 * mu * h * h
-            gamma += mu * h
-            if h > SHRINK * previous:
-                mu *= factor
-            previous = h
-            values[2] += gamma * h + 0.5 * mu * h * h - before
+            tighten(multipliers, h, factor, values)
             for part in squares:
                 part[:] = 0.0
         if n % LOOK_EVERY == 0 and h <= CLOSED and is_acyclic(probabilities_of(logits) > 0.5):

@@ -1,0 +1,159 @@
+"""Learners that believe in edges: DCDI from time to time, graphs drawn from its belief, a score."""
+
+import math
+from abc import abstractmethod
+from typing import Any, Literal, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalfocus.actions import ActionSet
+from causalfocus.baselines.baseline import FIT, Baseline, best_action, soft_action
+from causalfocus.baselines.checks import require_at_least, require_number
+from causalfocus.baselines.dcdi import DcdiFit, Schedule, fit_dcdi, fit_dcdi_gumbel
+from causalfocus.baselines.kernels.two_phase import drawn_dags
+from causalfocus.errors import InvalidInputError
+from causalfocus.learner import Told
+from causalfocus.space import ModelClass
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+COLLAPSED = 1e-12
+"""If no action has a higher score, the belief tells nothing and any intervention will do."""
+
+Objective = Literal["expected", "gumbel"]
+
+
+class FitOptions(TypedDict):
+    """What both objectives of DCDI take."""
+
+    intercept: bool
+    schedule: Schedule
+    start: DcdiFit | None
+    rng: np.random.Generator
+
+
+class BeliefLearner(Baseline):
+    """A learner that fits DCDI from time to time and draws graphs from what it believes.
+
+    Parameters
+    ----------
+    actions, space, seed : see `Baseline`
+    warm_up : observations before the first fit; by default 2 p or 20, whichever is more
+    refit_every : rounds between two fits
+    n_graphs : drawn from the belief in every round
+    temperature : of the softmax that draws the order of a graph
+    softness : 0 takes the best score per cost. Else actions are drawn in proportion to
+        exp(score / softness) / cost, the score in units of the best
+    objective : "expected", the mean over masks in closed form, or DCDI's own "gumbel"
+    schedule : of the descent
+    """
+
+    def __init__(
+        self,
+        actions: ActionSet,
+        space: ModelClass,
+        *,
+        seed: int | None = None,
+        warm_up: int | None = None,
+        refit_every: int = 25,
+        n_graphs: int = 100,
+        temperature: float = 0.1,
+        softness: float = 0.5,
+        objective: Objective = "expected",
+        schedule: Schedule | None = None,
+    ) -> None:
+        p = len(actions.names)
+        self.warm_up = max(2 * p, 20) if warm_up is None else warm_up
+        require_at_least("warm_up", self.warm_up, 0)
+        require_at_least("refit_every", refit_every, 1)
+        require_at_least("n_graphs", n_graphs, 2)
+        require_number("temperature", temperature, least=1e-6)
+        if objective not in ("expected", "gumbel"):
+            raise InvalidInputError(f"objective must be 'expected' or 'gumbel', got {objective!r}.")
+        require_number("softness", softness, least=0.0)
+        self.softness = softness
+        super().__init__(
+            actions,
+            space,
+            seed=seed,
+            warm_up=self.warm_up,
+            refit_every=refit_every,
+            n_graphs=n_graphs,
+            temperature=temperature,
+            softness=softness,
+            objective=objective,
+            schedule=schedule,
+        )
+        self.refit_every, self.n_graphs, self.temperature = refit_every, n_graphs, temperature
+        self.objective, self.schedule = objective, schedule or Schedule()
+        self._fit: DcdiFit | None = None
+
+    @property
+    def fit(self) -> DcdiFit | None:
+        """The last fit; None during the warm-up."""
+        return self._fit
+
+    def _learn(self, told: Told) -> None:
+        super()._learn(told)
+        since = self.rounds - max(self.warm_up, 1)
+        if since >= 0 and since % self.refit_every == 0:
+            self._fit = self._refitted()
+
+    def _refitted(self) -> DcdiFit:
+        options: FitOptions = {
+            "intercept": self.space.intercept,
+            "schedule": self.schedule,
+            "start": self._fit,
+            "rng": self._generator(FIT, self.rounds),
+        }
+        if self.objective == "expected":
+            return fit_dcdi(self._moments, **options)
+        return fit_dcdi_gumbel(self._log, self._moments, **options)
+
+    def _saved(self) -> tuple[Any, ...]:
+        return super()._saved(), self._fit
+
+    def _restore(self, saved: tuple[Any, ...]) -> None:
+        recorded, self._fit = saved
+        super()._restore(recorded)
+
+    def _parents(self) -> Ints:
+        return np.zeros(len(self.names), dtype=np.int64) if self._fit is None else self._fit.parents
+
+    def drawn_models(self, fit: DcdiFit, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
+        """Models from the belief, which share the learner's weights: weights (m, p, p), variances
+        and constants (m, p).
+        """
+        p, m = len(self.names), self.n_graphs
+        graphs = drawn_dags(fit.belief, self.temperature, rng.random((m, p + 1, p)))
+        weights = np.where(graphs, fit.belief_weights, 0.0)
+        variances = np.broadcast_to(fit.belief_variances, (m, p)).copy()
+        means = self._moments.rows(intercept=self.space.intercept).means
+        constants = means.diagonal() - np.einsum("mtj,tj->mt", weights, means)
+        return weights, variances, constants
+
+    def _choose(self, spent: Floats, rng: np.random.Generator) -> int:
+        """Observe during the warm-up; then by score and cost. If all scores vanish, the
+        intervention on which least was spent; observe if there is nothing to set.
+        """
+        if self._fit is None or not (self._targets >= 0).any():
+            return 0
+        scores = self.scores(self._fit, rng)
+        if scores.max() <= COLLAPSED:
+            scores = np.where(self._targets >= 0, 0.0, -math.inf)
+            return soft_action(scores, self._costs, 1.0, spent, rng)
+        if self.softness == 0:
+            return best_action(scores / self._costs, spent, rng)
+        shares = np.where(self._is_scored, scores / scores.max(), -math.inf)
+        return soft_action(shares, self._costs, self.softness, spent, rng)
+
+    @property
+    def _is_scored(self) -> NDArray[np.bool_]:
+        """Which actions compete."""
+        return np.ones(len(self.actions), dtype=np.bool_)
+
+    @abstractmethod
+    def scores(self, fit: DcdiFit, rng: np.random.Generator) -> Floats:
+        """Of every action; 0 for those that do not compete."""
