@@ -135,6 +135,11 @@ def test_a_unit_run_again_gives_the_same_bytes(method: str) -> None:
     for line in document["replicates"]:
         assert len(line["shd"]) == len(line["weight_error"]) == len(specification().marks)
         assert sum(line["counts"]) == 30
+        own = list(map(list, zip(line["shd"], line["weight_error"], strict=True)))
+        twin = {"focus": "mle", "random": "mle", "cbed": "bayes"}.get(method)
+        assert len(line["mle"]) == len(line["bayes"]) == len(own)
+        if twin:
+            assert line[twin] == own
         if method in ("focus", "random"):
             assert line["stops"] == sorted(line["stops"]) and len(line["stops"]) == 5
             assert line["complexity"] > 0
@@ -321,6 +326,8 @@ def made(method: str, stops: np.ndarray, shd: np.ndarray, numbers: list[int]) ->
         np.array(numbers),
         shd,
         shd / 10,
+        np.stack([shd, shd / 10], axis=2),
+        np.stack([shd, shd / 10], axis=2),
         stops,
         np.zeros((n, stops.shape[1]), dtype=bool),
         np.zeros(n, dtype=bool),
@@ -386,6 +393,7 @@ def test_the_command_draws_and_goes_on_where_it_was(tmp_path: Path) -> None:
     assert all(row["replicates"] == 4 for row in facts["runs"])
     assert (tmp_path / "p2-d0.5.png").read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "p2-d0.5.pdf").read_bytes().startswith(b"%PDF")
+    assert (tmp_path / "p2-d0.5-estimators.png").exists()
     for name in ("curves", "stops", "fits", "gaps", "runs"):
         assert (tmp_path / f"{name}.csv").read_text().startswith("setting,method,replicates")
     before = {path.name: path.read_bytes() for path in (tmp_path / "units").iterdir()}

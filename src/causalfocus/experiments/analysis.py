@@ -27,6 +27,7 @@ class Sampled:
     ----------
     numbers : of the replicates
     shd, weight_error : (n, marks)
+    mle, bayes : (n, marks, 2), both errors of other estimates from the same samples
     stops : (n, deltas), nan where the certificate was not reached; no columns without one
     wrong : (n, deltas), whether the certified answer was wrong
     refuted : (n,), whether the assumptions, which hold, were refuted
@@ -39,6 +40,8 @@ class Sampled:
     numbers: NDArray[np.int64]
     shd: Floats
     weight_error: Floats
+    mle: Floats
+    bayes: Floats
     stops: Floats
     wrong: NDArray[np.bool_]
     refuted: NDArray[np.bool_]
@@ -67,6 +70,8 @@ def sampled(
         np.array([line["number"] for line in lines], dtype=np.int64),
         np.array([line["shd"] for line in lines], dtype=np.float64),
         np.array([line["weight_error"] for line in lines]),
+        np.array([line["mle"] for line in lines]),
+        np.array([line["bayes"] for line in lines]),
         stops,
         wrong.reshape(shape),
         np.array([line["refuted"] is not None for line in lines]),

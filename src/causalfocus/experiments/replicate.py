@@ -9,11 +9,14 @@ import numpy as np
 from causalfocus.actions import ActionSet
 from causalfocus.baselines.baseline import Baseline
 from causalfocus.baselines.certified import Certified
+from causalfocus.baselines.posterior import DagPosterior
 from causalfocus.claims import ExactClaim
 from causalfocus.experiments.specification import CLASSES, HOMES, Setting, Specification
 from causalfocus.experiments.stops import Stops
 from causalfocus.focus import Focus
 from causalfocus.information import complexity
+from causalfocus.oracles import joint_mle
+from causalfocus.oracles.estimate import graph_mle
 from causalfocus.recording import Recording
 from causalfocus.sem import LinearSEM
 from causalfocus.space import PAPER_CLASS
@@ -27,7 +30,9 @@ class Replicate:
     Attributes
     ----------
     number : of the replicate; with setting and seed it fixes the system and its noise
-    shd, weight_error : at the marks
+    shd, weight_error : at the marks, of the method's own estimate
+    mle, bayes : the same of other estimates from the same samples: the joint MLE of the class, and
+        the most probable DAG; so that designs can be compared without their estimators
     counts : of all actions, in the order of the action set, at the end of the budget
     stops : rounds to the certificate for each delta; None if it was not reached
     wrong : whether that answer was wrong; None likewise
@@ -38,6 +43,8 @@ class Replicate:
     number: int
     shd: tuple[int, ...]
     weight_error: tuple[float, ...]
+    mle: tuple[tuple[int, float], ...]
+    bayes: tuple[tuple[int, float], ...]
     counts: tuple[int, ...]
     stops: tuple[int | None, ...]
     wrong: tuple[bool | None, ...]
@@ -62,7 +69,7 @@ def run_replicate(setting: Setting, specification: Specification, number: int) -
     rng = np.random.default_rng([*key, 1])
     learner = _learner(specification, actions, number)
     stops = Stops(specification.deltas if specification.is_certified else ())
-    shd, errors, refuted = [], [], None
+    own, mle, bayes, refuted = [], [], [], None
     counts: tuple[int, ...] = ()
     marks = set(specification.marks)
     for n in range(1, specification.most_rounds + 1):
@@ -74,9 +81,11 @@ def run_replicate(setting: Setting, specification: Specification, number: int) -
             if learner.has_stopped:
                 learner.continue_after_stop()
         if n in marks:
-            model = _estimate(learner)
-            shd.append(model.shd(truth))
-            errors.append(float(np.abs(model.weights - truth.weights).max()))
+            moments = learner._moments
+            own.append(_errors(_estimate(learner), truth))
+            mle.append(_errors(joint_mle(moments, PAPER_CLASS), truth))
+            likeliest = DagPosterior(moments, intercept=False).likeliest
+            bayes.append(_errors(graph_mle(moments, likeliest, PAPER_CLASS), truth))
         if n == specification.budget:
             counts = tuple(learner.counts.values())
         if n >= specification.budget and (stops.are_all or refuted):
@@ -86,8 +95,10 @@ def run_replicate(setting: Setting, specification: Specification, number: int) -
     wrong = [not claim.holds(model, truth) for model in stops.answers]
     return Replicate(
         number,
-        tuple(shd),
-        tuple(errors),
+        tuple(shd for shd, _ in own),
+        tuple(error for _, error in own),
+        tuple(mle),
+        tuple(bayes),
         counts,
         (*stops.rounds, *missing),
         (*wrong, *missing),
@@ -114,6 +125,11 @@ def _estimate(learner: Recording) -> LinearSEM:
     if isinstance(learner, Focus | Baseline):
         return learner.estimate
     raise TypeError(f"{type(learner).__name__} has no estimate")
+
+
+def _errors(model: LinearSEM, truth: LinearSEM) -> tuple[int, float]:
+    """Structural Hamming distance and largest error of a weight."""
+    return model.shd(truth), float(np.abs(model.weights - truth.weights).max())
 
 
 def _complexity(truth: LinearSEM, actions: ActionSet, specification: Specification) -> float:

@@ -17,6 +17,9 @@ def curve_rows(runs: Iterable[Sampled]) -> list[Row]:
             row: Row = {**_head(run), "n": mark}
             row |= _spread("shd", mean_of(run.shd[:, at]))
             row |= _spread("weight_error", mean_of(run.weight_error[:, at]))
+            for name, errors in (("mle", run.mle), ("bayes", run.bayes)):
+                row |= _spread(f"shd_by_{name}", mean_of(errors[:, at, 0]))
+                row |= _spread(f"weight_error_by_{name}", mean_of(errors[:, at, 1]))
             rows.append(row)
     return rows
 

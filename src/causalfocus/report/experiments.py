@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from causalfocus.experiments.analysis import Sampled, mean_of, stop_fit
 from causalfocus.report.pictures import INK, new_figure
@@ -13,6 +14,8 @@ from causalfocus.report.pictures import INK, new_figure
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+Floats = NDArray[np.float64]
 
 LOOKS: Final = {
     "focus": ("FOCUS", "#0072B2", "-", "o"),
@@ -42,25 +45,48 @@ def experiment_figure(runs: Sequence[Sampled]) -> Figure:
     return figure
 
 
+def estimator_figure(runs: Sequence[Sampled]) -> Figure:
+    """The designs of one setting under one estimator each: what the choice of actions is worth."""
+    figure = new_figure(7.6, 3.5)
+    left, right = figure.subplots(1, 2, sharey=True)
+    for axes, what, title in ((left, "mle", "joint MLE"), (right, "bayes", "most probable DAG")):
+        for run in runs:
+            _curve(axes, run, getattr(run, what)[:, :, 0])
+        axes.set_title(f"estimate: {title}", fontsize=10)
+        axes.set_xscale("log")
+        axes.set_xlabel("samples n")
+        axes.spines[["top", "right"]].set_visible(False)
+    left.set_ylabel("structural Hamming distance")
+    left.legend(frameon=False, title="actions of", title_fontsize=9)
+    setting = runs[0].setting
+    figure.suptitle(f"p = {setting.p}, density {setting.density:g}", fontsize=11)
+    return figure
+
+
+def _curve(axes: Axes, run: Sampled, errors: Floats) -> None:
+    """Means with their band."""
+    name, colour, line, marker = LOOKS[run.specification.method]
+    means = [mean_of(column) for column in errors.T]
+    marks = run.specification.marks
+    lows, highs = [m.low for m in means], [m.high for m in means]
+    axes.plot(
+        marks,
+        [m.value for m in means],
+        color=colour,
+        linestyle=line,
+        marker=marker,
+        markersize=3.5,
+        markevery=4,
+        linewidth=1.4,
+        label=name,
+    )
+    if np.isfinite(lows).all():
+        axes.fill_between(marks, lows, highs, color=colour, alpha=0.2, linewidth=0)
+
+
 def _errors(axes: Axes, runs: Sequence[Sampled], what: str, label: str) -> None:
     for run in runs:
-        name, colour, line, marker = LOOKS[run.specification.method]
-        means = [mean_of(column) for column in getattr(run, what).T]
-        marks = run.specification.marks
-        lows, highs = [m.low for m in means], [m.high for m in means]
-        axes.plot(
-            marks,
-            [m.value for m in means],
-            color=colour,
-            linestyle=line,
-            marker=marker,
-            markersize=3.5,
-            markevery=4,
-            linewidth=1.4,
-            label=name,
-        )
-        if np.isfinite(lows).all():
-            axes.fill_between(marks, lows, highs, color=colour, alpha=0.2, linewidth=0)
+        _curve(axes, run, getattr(run, what))
     axes.set_xscale("log")
     axes.set_xlabel("samples n")
     axes.set_ylabel(label)
@@ -85,9 +111,7 @@ def _stopping(axes: Axes, runs: Sequence[Sampled]) -> None:
         )
         top = max(top, float((values + bars).max()))
         if run.specification.method == "focus":
-            axes.plot(
-                levels, fit.rate.value * levels, color=INK, lw=1.2, label="rate 1/C of log(1/δ)"
-            )
+            axes.plot(levels, fit.rate.value * levels, color=INK, lw=1.2, label="log(1/δ) / C")
             axes.plot(levels, fit.bounds, color=INK, lw=1.2, ls=":", label="lower bound")
     axes.set_xlabel("log(1/δ)")
     axes.set_ylabel("rounds to the certificate")

@@ -14,7 +14,7 @@ from causalfocus.experiments.tables import (
     stop_rows,
 )
 from causalfocus.experiments.units import Unit, write_whole
-from causalfocus.report.experiments import experiment_figure
+from causalfocus.report.experiments import estimator_figure, experiment_figure
 from causalfocus.report.pictures import save
 
 SHOWN_MARKS: Final = (100, 200, 400, 800)
@@ -38,6 +38,7 @@ def deliver(store: Store, units: list[Unit], replicates: int) -> dict[str, Any]:
         if runs:
             for kind in ("png", "pdf"):
                 save(experiment_figure(runs), store.folder / f"{setting.name}.{kind}")
+                save(estimator_figure(runs), store.folder / f"{setting.name}-estimators.{kind}")
             marks = runs[0].specification.marks
             nearest = [min(marks, key=lambda mark: abs(mark - n)) for n in SHOWN_MARKS]
             pairs += gap_rows(runs, sorted(set(nearest)))
