@@ -32,7 +32,7 @@ unit: $(VENV)/.ready
 validity: $(VENV)/.ready
 	$(BIN)/pytest -m slow tests/test_validity.py
 
-# Under five minutes: the paper's literal enumeration at six nodes is slow.
+# About five minutes: the paper's literal enumeration at six nodes is slow.
 benchmark: $(VENV)/.ready
 	$(BIN)/causalfocus benchmark --out out/benchmark
 
