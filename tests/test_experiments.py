@@ -231,9 +231,10 @@ def test_a_unit_that_fails_is_named_and_the_rest_goes_on(
     monkeypatch.setattr(units_module, "run_replicate", broken)
     store, units = Store(tmp_path), [unit(first=first) for first in (0, 2, 4)]
     (failure,) = store.complete(units, in_turn, lambda _: None)
-    assert failure.failure == (
-        "Replicate 3 of random in p2-d0.5, seed 0: ArithmeticError: the numbers of it"
-    )
+    assert failure.failure is not None
+    said, _, system = failure.failure.partition(". Its system: ")
+    assert said == "Replicate 3 of random in p2-d0.5, seed 0: ArithmeticError: the numbers of it"
+    assert cf.LinearSEM.from_dict(json.loads(system)) == system_of(SMALL, 0, 3)
     assert store.missing(units) == [units[1]]
     monkeypatch.undo()
     assert store.complete(units, in_turn, lambda _: None) == [] and store.missing(units) == []
@@ -423,6 +424,24 @@ def test_a_killed_run_loses_the_units_in_flight_only(tmp_path: Path) -> None:
     assert f"{len(kept)} of 6 units are there" in done.stderr
     after = {path.name: path.read_bytes() for path in units.glob("p2*.json")}
     assert len(after) == 6 and after.items() >= kept.items()
+
+
+def test_an_interrupted_run_says_how_to_go_on(tmp_path: Path) -> None:
+    arguments = ["--methods", "random", "--budget", "40", "--replicates", "2000"]
+    process = subprocess.Popen(
+        [*REPRODUCE, "--out", str(tmp_path), *arguments],
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    for _ in range(1200):
+        if (tmp_path / "journal.jsonl").exists():
+            break
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "what is done is kept. The same command goes on from here" in said
 
 
 @pytest.mark.parametrize(

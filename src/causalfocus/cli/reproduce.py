@@ -70,7 +70,16 @@ def reproduce(
     store, failures = Store(out), list[Done]()
     if not draw_only:
         runner: Runner = Local(workers) if dask is None else Cluster(dask)
-        failures = _completed(store, units, runner)
+        try:
+            failures = _completed(store, units, runner)
+        except KeyboardInterrupt:
+            left = len(store.missing(units))
+            typer.echo(
+                f"Interrupted with {left} of {len(units)} units to go; what is done is kept. The "
+                f"same command goes on from here.",
+                err=True,
+            )
+            raise typer.Exit(FAILED) from None
     facts = deliver(store, units, replicates)
     typer.echo(json.dumps(facts) if as_json else _in_words(facts))
     for done in failures:

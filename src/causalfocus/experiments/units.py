@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from causalfocus.errors import CausalFocusError
-from causalfocus.experiments.replicate import run_replicate
+from causalfocus.experiments.replicate import run_replicate, system_of
 from causalfocus.experiments.specification import Setting, Specification
 
 BLOCK = 10
@@ -56,9 +56,11 @@ class Unit:
             try:
                 found = run_replicate(self.setting, self.specification, number)
             except Exception as error:
+                seed = self.specification.seed
+                system = json.dumps(system_of(self.setting, seed, number).to_dict())
                 raise ReplicateError(
                     f"Replicate {number} of {self.specification.method} in {self.setting.name}, "
-                    f"seed {self.specification.seed}: {type(error).__name__}: {error}"
+                    f"seed {seed}: {type(error).__name__}: {error}. Its system: {system}"
                 ) from error
             replicates.append(found.to_dict())
         document = {
