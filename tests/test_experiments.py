@@ -391,7 +391,7 @@ def test_the_command_draws_and_goes_on_where_it_was(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     facts = json.loads(done.stdout)
     assert {row["method"] for row in facts["runs"]} == {"focus", "random", "ait-dcdi", "cbed"}
-    assert all(row["replicates"] == 4 for row in facts["runs"])
+    assert all(row["replicates"] == 2 for row in facts["runs"])
     assert (tmp_path / "p2-d0.5.png").read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "p2-d0.5.pdf").read_bytes().startswith(b"%PDF")
     assert (tmp_path / "p2-d0.5-estimators.png").exists()

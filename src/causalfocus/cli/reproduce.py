@@ -31,7 +31,7 @@ from causalfocus.experiments.units import BLOCK, Unit, units_for
 from causalfocus.report.reproduction import deliver
 
 FAILED = 1
-QUICK_BUDGET, QUICK_REPLICATES, QUICK_BLOCK = 100, 4, 2
+QUICK_BUDGET, QUICK_REPLICATES, QUICK_BLOCK = 100, 2, 1
 
 
 def reproduce(
@@ -50,7 +50,7 @@ def reproduce(
         str | None, typer.Option(help="Address of a dask scheduler to run on instead.")
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Four systems, 100 rounds: to see the figures.")
+        bool, typer.Option("--quick", help="Two systems, 100 rounds: to see the figures.")
     ] = False,
     draw_only: Annotated[
         bool, typer.Option("--draw-only", help="Run nothing; tables and figures of what is there.")

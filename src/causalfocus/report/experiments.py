@@ -28,12 +28,14 @@ LOOKS: Final = {
 
 def experiment_figure(runs: Sequence[Sampled]) -> Figure:
     """The three panels of one setting."""
-    figure = new_figure(11.0, 3.5)
+    figure = new_figure(11.0, 3.9)
     structure, weights, stopping = figure.subplots(1, 3)
     _errors(structure, runs, "shd", "structural Hamming distance")
     _errors(weights, runs, "weight_error", "largest edge-weight error")
     weights.set_yscale("log")
-    structure.legend(frameon=False)
+    figure.legend(
+        *structure.get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False
+    )
     _stopping(stopping, [run for run in runs if run.specification.is_certified])
     for axes, letter in zip((structure, weights, stopping), "abc", strict=True):
         axes.set_title(f"({letter})", loc="left", fontsize=10)
@@ -47,7 +49,7 @@ def experiment_figure(runs: Sequence[Sampled]) -> Figure:
 
 def estimator_figure(runs: Sequence[Sampled]) -> Figure:
     """The designs of one setting under one estimator each: what the choice of actions is worth."""
-    figure = new_figure(7.6, 3.5)
+    figure = new_figure(7.6, 4.0)
     left, right = figure.subplots(1, 2, sharey=True)
     for axes, what, title in ((left, "mle", "joint MLE"), (right, "bayes", "most probable DAG")):
         for run in runs:
@@ -57,7 +59,10 @@ def estimator_figure(runs: Sequence[Sampled]) -> Figure:
         axes.set_xlabel("samples n")
         axes.spines[["top", "right"]].set_visible(False)
     left.set_ylabel("structural Hamming distance")
-    left.legend(frameon=False, title="actions of", title_fontsize=9)
+    shown = left.get_legend_handles_labels()
+    figure.legend(
+        *shown, loc="outside lower center", ncols=4, frameon=False, title="actions chosen by"
+    )
     setting = runs[0].setting
     figure.suptitle(f"p = {setting.p}, density {setting.density:g}", fontsize=11)
     return figure
