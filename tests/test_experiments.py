@@ -1,5 +1,6 @@
 """Experiments: units that are files, resumed and repeated to the byte, here and on a cluster."""
 
+import contextlib
 import json
 import math
 import os
@@ -426,6 +427,11 @@ def test_a_killed_run_loses_the_units_in_flight_only(tmp_path: Path) -> None:
     assert len(after) == 6 and after.items() >= kept.items()
 
 
+def hear_interrupts() -> None:
+    """Whoever started the tests in the background may have them ignore interrupts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_an_interrupted_run_says_how_to_go_on(tmp_path: Path) -> None:
     arguments = ["--methods", "random", "--budget", "40", "--replicates", "2000"]
     process = subprocess.Popen(
@@ -433,13 +439,18 @@ def test_an_interrupted_run_says_how_to_go_on(tmp_path: Path) -> None:
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=hear_interrupts,
     )
-    for _ in range(1200):
-        if (tmp_path / "journal.jsonl").exists():
-            break
-        time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
+    try:
+        for _ in range(1200):
+            if (tmp_path / "journal.jsonl").exists():
+                break
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
     assert process.returncode == 1
     assert "what is done is kept. The same command goes on from here" in said
 
