@@ -195,7 +195,7 @@ def test_an_interrupt_in_the_middle_leaves_it_as_it_was(
 
 
 @every_learner
-def test_ten_thousand_is_not_a_batch_but_nought_is_an_error(name: str) -> None:
+def test_an_empty_batch_is_an_error(name: str) -> None:
     learner = LEARNERS[name](ACTIONS, SPACE, seed=0)
     with pytest.raises(cf.InvalidInputError, match="at least one action, got n = 0"):
         learner.ask_batch(0)

@@ -12,7 +12,8 @@ class Stops:
 
     The design of a run does not depend on delta, and the evidence holds at any time; so one run,
     for the smallest delta, gives the stopping times of all. The other graphs are judged when the
-    run judges them.
+    run judges them. Alarms are weighed at the smallest delta only: a learner that was asked for a
+    larger one might refuse, falsely, where a stop is counted here.
 
     Parameters
     ----------

@@ -41,8 +41,9 @@ def on_subsets(gram: Floats, j: int, p: int, prior: Prior) -> tuple[Floats, Floa
     """Per mask over the other nodes: the penalised residual of node j, and the logarithm of
     |Lambda| / |prior precision|, the constant always among the regressors if there is one.
 
-    A set is its upper nodes and one more: one new row of the Cholesky factor. No pivot is below
-    the prior's precision; so one that comes out below, by rounding, is that.
+    A set is its upper nodes and one more: one new row of the Cholesky factor, as in the engine's
+    `residuals_on_subsets`. That one drops collinear regressors; here the prior keeps them apart. No
+    pivot is below its precision; so one that comes out below, by rounding, is that.
     """
     q = gram.shape[0]
     base = q - p
