@@ -24,6 +24,7 @@ from causalfocus.experiments.analysis import (
     mean_of,
     sampled,
     stop_fit,
+    stop_gaps,
 )
 from causalfocus.experiments.execution import Cluster, Done, Local, attempt
 from causalfocus.experiments.replicate import run_replicate, system_of
@@ -31,7 +32,7 @@ from causalfocus.experiments.sources import source_digest, sources_behind
 from causalfocus.experiments.specification import Setting, Specification, log_spaced
 from causalfocus.experiments.stops import Stops
 from causalfocus.experiments.store import Store
-from causalfocus.experiments.tables import as_csv
+from causalfocus.experiments.tables import as_csv, curve_rows, replicate_rows
 from causalfocus.experiments.units import Unit, units_for, write_whole
 
 SMALL = Setting(2, 0.5)
@@ -198,6 +199,16 @@ def test_files_are_written_whole_or_not_at_all(tmp_path: Path) -> None:
     assert path.read_bytes() == b"two" and list(path.parent.iterdir()) == [path]
 
 
+def test_others_may_read_what_was_written(tmp_path: Path) -> None:
+    """As the user's mask says, not as a private temporary file has it."""
+    before = os.umask(0o022)
+    try:
+        write_whole(tmp_path / "shared.csv", b"a")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "shared.csv").stat().st_mode & 0o777 == 0o644
+
+
 def test_a_broken_file_is_named(tmp_path: Path) -> None:
     store = Store(tmp_path)
     for contents in (b"{", b"[]"):
@@ -217,7 +228,9 @@ def test_what_is_there_is_not_run_again(tmp_path: Path) -> None:
     assert store.missing(both) == [both[1]]
     store.complete(both, in_turn, seen.append)
     assert [done.unit.first for done in seen] == [0, 2] and store.missing(both) == []
-    assert store.seconds(both) == pytest.approx(sum(done.seconds for done in seen), abs=0.01)
+    assert store.times(both)["core_seconds"] == pytest.approx(
+        sum(done.seconds for done in seen), abs=0.01
+    )
     assert len(store.read(both)) == 2
 
 
@@ -361,6 +374,37 @@ def test_methods_are_compared_on_the_same_systems() -> None:
     (gap,) = gaps(focus, other, [specification().marks[0]])
     assert gap.shd.n == 2 and gap.shd.value == pytest.approx((4 - 3 + 2 - 2) / 2)
     assert gap.weight_error.value == pytest.approx(gap.shd.value / 10)
+    assert gap.shd_by_mle == gap.shd_by_bayes == gap.shd
+
+
+def test_stopping_times_are_compared_where_both_stopped() -> None:
+    shd = np.zeros((3, len(specification().marks)))
+    mine = np.array([[100.0], [300.0], [500.0]]) + np.arange(5)
+    theirs = np.array([[400.0], [200.0], [math.nan]]) + np.arange(5)
+    focus, other = made("focus", mine, shd, [0, 1, 2]), made("random", theirs, shd, [0, 1, 2])
+    first, *_, last = stop_gaps(focus, other)
+    assert (first.delta, last.delta) == (0.1, 0.005)
+    assert first.rounds.n == 2 and first.rounds.value == pytest.approx((300 - 100) / 2)
+    assert first.ratio == pytest.approx(400 / 600) and last.ratio == pytest.approx(408 / 608)
+    assert first.sooner == 0.5
+    assert stop_gaps(made("focus", mine, shd, [7, 8, 9]), other) == []
+
+
+def test_every_run_to_a_certificate_has_its_row() -> None:
+    shd = np.zeros((2, len(specification().marks)))
+    stops = np.array([[10.0, 20, 30, 40, 50], [10, 20, math.nan, math.nan, math.nan]])
+    first, second = replicate_rows([made("focus", stops, shd, [4, 6])])
+    assert (first["number"], first["rounds_0.005"], first["wrong_0.005"]) == (4, 50, 0)
+    assert (second["number"], second["rounds_0.05"], second["rounds_0.02"]) == (6, 20, "")
+
+
+def test_a_share_counts_graphs_and_weights_together() -> None:
+    n_marks = len(specification().marks)
+    run = made("focus", np.zeros((3, 5)), np.tile([[0.0], [0.0], [1.0]], n_marks), [0, 1, 2])
+    run.weight_error[1, 0] = 0.071
+    first, second, *_ = curve_rows([run])
+    assert (first["graph_right"], first["all_right"]) == pytest.approx((2 / 3, 1 / 3))
+    assert (second["graph_right"], second["all_right"]) == pytest.approx((2 / 3, 2 / 3))
 
 
 def test_only_the_replicates_that_were_asked_for_count() -> None:
@@ -396,8 +440,13 @@ def test_the_command_draws_and_goes_on_where_it_was(tmp_path: Path) -> None:
     assert (tmp_path / "p2-d0.5.png").read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "p2-d0.5.pdf").read_bytes().startswith(b"%PDF")
     assert (tmp_path / "p2-d0.5-estimators.png").exists()
-    for name in ("curves", "stops", "fits", "gaps", "runs"):
+    for name in ("curves", "stops", "fits", "gaps", "stop_gaps", "runs"):
         assert (tmp_path / f"{name}.csv").read_text().startswith("setting,method,replicates")
+    assert len((tmp_path / "replicates.csv").read_text().splitlines()) == 1 + 2 * 2
+    said = (tmp_path / "summary.md").read_text()
+    assert said.count("\n## ") == 5 and said.count("| p2-d0.5 | cbed |") > 4
+    wrong = next(line for line in said.splitlines() if line.startswith("| p2-d0.5 | focus | 0.1 |"))
+    assert "of 2 |" in wrong
     before = {path.name: path.read_bytes() for path in (tmp_path / "units").iterdir()}
     again = reproduce(tmp_path, "--quick", "--json")
     assert "0 to run" in again.stderr and json.loads(again.stdout) == facts

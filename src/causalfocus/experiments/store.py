@@ -1,6 +1,8 @@
 """A folder of results: which units are there, and a journal of how long they took."""
 
 import json
+import math
+import statistics
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -62,11 +64,18 @@ class Store:
         """What the given units hold, of those that are there."""
         return [read_unit(self.path(unit)) for unit in units if self.path(unit).exists()]
 
-    def seconds(self, units: Iterable[Unit]) -> float:
+    def times(self, units: Iterable[Unit]) -> dict[str, Any]:
         """What running the given units took, by the journal; the last run of each."""
         path = self.folder / JOURNAL
-        if not path.exists():
-            return 0.0
-        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-        taken = {line["unit"]: float(line["seconds"]) for line in lines if line["failure"] is None}
-        return sum(taken.get(unit.name, 0.0) for unit in units)
+        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        notes = [json.loads(line) for line in lines]
+        names = {unit.name for unit in units}
+        last = {n["unit"]: n for n in notes if n["failure"] is None and n["unit"] in names}
+        seconds = [float(note["seconds"]) for note in last.values()]
+        ends = sorted(note["finished"] for note in last.values())
+        return {
+            "core_seconds": sum(seconds),
+            "unit_seconds": statistics.median(seconds) if seconds else math.nan,
+            "began": ends[0] if ends else "",
+            "ended": ends[-1] if ends else "",
+        }

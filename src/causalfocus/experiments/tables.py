@@ -4,7 +4,7 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 
-from causalfocus.experiments.analysis import Mean, Sampled, gaps, mean_of, stop_fit
+from causalfocus.experiments.analysis import Mean, Sampled, gaps, mean_of, stop_fit, stop_gaps
 
 Row = dict[str, object]
 
@@ -20,6 +20,9 @@ def curve_rows(runs: Iterable[Sampled]) -> list[Row]:
             for name, errors in (("mle", run.mle), ("bayes", run.bayes)):
                 row |= _spread(f"shd_by_{name}", mean_of(errors[:, at, 0]))
                 row |= _spread(f"weight_error_by_{name}", mean_of(errors[:, at, 1]))
+            is_graph = run.shd[:, at] == 0
+            is_all = is_graph & (run.weight_error[:, at] <= run.specification.epsilon)
+            row |= {"graph_right": float(is_graph.mean()), "all_right": float(is_all.mean())}
             rows.append(row)
     return rows
 
@@ -79,6 +82,42 @@ def gap_rows(runs: Sequence[Sampled], marks: Sequence[int]) -> list[Row]:
             row: Row = {**_head(run), "n": gap.n}
             row |= _spread("shd_gap", gap.shd)
             row |= _spread("weight_error_gap", gap.weight_error)
+            row |= _spread("shd_gap_by_mle", gap.shd_by_mle)
+            row |= _spread("shd_gap_by_bayes", gap.shd_by_bayes)
+            rows.append(row)
+    return rows
+
+
+def stop_gap_rows(runs: Sequence[Sampled]) -> list[Row]:
+    """Rounds to the certificate of the others less FOCUS's, paired by system."""
+    focus = next((run for run in runs if run.specification.method == "focus"), None)
+    rows = []
+    for run in runs:
+        if focus is None or run is focus or not run.specification.is_certified:
+            continue
+        for gap in stop_gaps(focus, run):
+            row: Row = {**_head(run), "delta": gap.delta, **_spread("rounds_gap", gap.rounds)}
+            rows.append(row | {"ratio": gap.ratio, "sooner": gap.sooner})
+    return rows
+
+
+def replicate_rows(runs: Iterable[Sampled]) -> list[Row]:
+    """Every run to a certificate: its system's complexity, its stopping times, and their truth."""
+    rows = []
+    for run in runs:
+        if not run.specification.is_certified:
+            continue
+        for i, number in enumerate(run.numbers.tolist()):
+            row: Row = {
+                "setting": run.setting.name,
+                "method": run.specification.method,
+                "number": number,
+                "complexity": float(run.complexity[i]),
+                "refuted": int(run.refuted[i]),
+            }
+            for at, delta in enumerate(run.specification.deltas):
+                row[f"rounds_{delta:g}"] = int(run.stops[i, at]) if run.stops[i, at] > 0 else ""
+                row[f"wrong_{delta:g}"] = int(run.wrong[i, at])
             rows.append(row)
     return rows
 

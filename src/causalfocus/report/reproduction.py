@@ -1,6 +1,6 @@
 """Tables and figures of a folder of results."""
 
-from typing import Any, Final
+from typing import Any
 
 from causalfocus.experiments.analysis import Sampled, sampled
 from causalfocus.experiments.specification import Setting, Specification
@@ -11,14 +11,14 @@ from causalfocus.experiments.tables import (
     curve_rows,
     fit_rows,
     gap_rows,
+    replicate_rows,
+    stop_gap_rows,
     stop_rows,
 )
 from causalfocus.experiments.units import Unit, write_whole
 from causalfocus.report.experiments import estimator_figure, experiment_figure
 from causalfocus.report.pictures import save
-
-SHOWN_MARKS: Final = (100, 200, 400, 800)
-"""Rounds at which FOCUS is compared with the others; the nearest marks are taken."""
+from causalfocus.report.summary import summary
 
 
 def deliver(store: Store, units: list[Unit], replicates: int) -> dict[str, Any]:
@@ -29,6 +29,7 @@ def deliver(store: Store, units: list[Unit], replicates: int) -> dict[str, Any]:
         methods.setdefault(unit.specification, []).append(unit)
     everything: list[Sampled] = []
     pairs: list[Row] = []
+    stop_pairs: list[Row] = []
     for setting, methods in groups.items():
         runs = [
             run
@@ -39,22 +40,24 @@ def deliver(store: Store, units: list[Unit], replicates: int) -> dict[str, Any]:
             for kind in ("png", "pdf"):
                 save(experiment_figure(runs), store.folder / f"{setting.name}.{kind}")
                 save(estimator_figure(runs), store.folder / f"{setting.name}-estimators.{kind}")
-            marks = runs[0].specification.marks
-            nearest = [min(marks, key=lambda mark: abs(mark - n)) for n in SHOWN_MARKS]
-            pairs += gap_rows(runs, sorted(set(nearest)))
+            pairs += gap_rows(runs, runs[0].specification.marks)
+            stop_pairs += stop_gap_rows(runs)
             everything += runs
     tables = {
         "curves": curve_rows(everything),
         "stops": stop_rows(everything),
         "fits": fit_rows(everything),
         "gaps": pairs,
+        "stop_gaps": stop_pairs,
+        "replicates": replicate_rows(everything),
         "runs": [_run_row(store, units, run) for run in everything],
     }
     for name, rows in tables.items():
         write_whole(store.folder / f"{name}.csv", as_csv(rows).encode())
+    write_whole(store.folder / "summary.md", summary(tables).encode())
     return {
         "folder": str(store.folder),
-        **{k: tables[k] for k in ("runs", "fits", "stops", "gaps")},
+        **{k: tables[k] for k in ("runs", "fits", "stops", "gaps", "stop_gaps")},
     }
 
 
@@ -71,5 +74,5 @@ def _run_row(store: Store, units: list[Unit], run: Sampled) -> Row:
         "replicates": run.n,
         "seed": run.specification.seed,
         "hash": run.specification.hash,
-        "core_seconds": store.seconds(parts),
+        **store.times(parts),
     }
