@@ -3,20 +3,50 @@
 Exit codes: 0 done, 1 failure, 2 usage, 3 not stopped yet.
 """
 
+import importlib
 import sys
-from typing import Annotated
+from typing import Annotated, Any, Final
 
 import typer
+from typer.core import TyperGroup
+from typer.main import get_command
 
-from causalfocus.cli.benchmark import benchmark
-from causalfocus.cli.demo import demo
-from causalfocus.cli.plan import plan
-from causalfocus.cli.reproduce import reproduce
-from causalfocus.cli.simulate import simulate
 from causalfocus.errors import CausalFocusError, InvalidInputError
 from causalfocus.version import __version__
 
+VERBS: Final = (
+    "demo",
+    "simulate",
+    "plan",
+    "campaign",
+    "reproduce",
+    "benchmark",
+)
+"""In the order of the help; each is a function, or a group of verbs, in the module of its name."""
+
+
+class LateVerbs(TyperGroup):
+    """Loads a verb when it is used: who records a sample does not wait for the benchmarks."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
+        return list(VERBS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
+        if cmd_name not in VERBS:
+            return None
+        found = getattr(importlib.import_module(f"causalfocus.cli.{cmd_name}"), cmd_name)
+        if isinstance(found, typer.Typer):
+            command: Any = get_command(found)
+        else:
+            single = typer.Typer(add_completion=False)
+            single.command(cmd_name)(found)
+            command = get_command(single)
+        command.name = cmd_name
+        return command
+
+
 app = typer.Typer(
+    cls=LateVerbs,
     help="Which intervention next, and when is the evidence sufficient to stop?",
     no_args_is_help=True,
     add_completion=False,
@@ -40,13 +70,6 @@ def _options(
     ] = False,
 ) -> None:
     """Options before the verb."""
-
-
-app.command()(demo)
-app.command()(simulate)
-app.command()(plan)
-app.command()(reproduce)
-app.command()(benchmark)
 
 
 def main() -> None:

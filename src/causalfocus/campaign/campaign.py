@@ -1,0 +1,529 @@
+"""A campaign: a learner whose samples come over days, by several hands, kept in one file."""
+
+import getpass
+import json
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from sqlite3 import Connection
+from types import TracebackType
+from typing import Any, Final, Self
+
+from causalfocus.actions import Action, ActionSet
+from causalfocus.campaign.events import Event, now
+from causalfocus.campaign.file import PATIENCE, CampaignError, CampaignFile
+from causalfocus.campaign.log import EventLog
+from causalfocus.campaign.playback import Asked, Playback
+from causalfocus.campaign.specification import Specification
+from causalfocus.claims import Stopping
+from causalfocus.errors import InvalidInputError
+from causalfocus.focus import Focus
+from causalfocus.learner import Sample
+from causalfocus.result import Result
+from causalfocus.space import ModelClass
+from causalfocus.stopping import Decision
+
+CHECKPOINT_EVERY: Final = 32
+"""Samples between checkpoints: opening a campaign replays about as many at most."""
+
+MOST_ASKED: Final = 1000
+"""Actions that may be out at once."""
+
+
+class Campaign:
+    """A durable run of FOCUS: ask, record, stop with a certificate; the file holds every step.
+
+    Make one with `create` or `open`. Several processes may have the same file open: each sees what
+    the others have recorded, and one writes at a time. What `record` has returned from survives a
+    crash of the program or the machine.
+
+    Examples
+    --------
+    >>> import tempfile, causalfocus as cf
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> campaign = Campaign.create(
+    ...     f"{folder.name}/rig.campaign", cf.ActionSet({"heat": (20, 80), "yield": (0, 9)}),
+    ...     cf.ModelClass(min_effect=0.2), epsilon=0.1)
+    >>> asked, = campaign.next()
+    >>> print(asked.id, asked.action)
+    1 observe
+    >>> campaign.record({"heat": 51.2, "yield": 7.3}, id=asked.id).round
+    1
+    >>> campaign.close(); folder.cleanup()
+    """
+
+    def __init__(self, file: CampaignFile) -> None:
+        """Use `create` or `open`."""
+        rows = file.read("SELECT document, digest FROM specification")
+        if not rows:
+            raise CampaignError(
+                f"{file.path} holds no specification: the program that made it was interrupted. "
+                f"Delete the file and make the campaign again."
+            )
+        self._file = file
+        self._log = EventLog(file)
+        self._root: bytes = rows[0][1]
+        self._playback: Playback | None = None
+        self._kept_rounds = 0
+        self._lock = threading.RLock()
+        self.specification: Final = Specification.from_dict(json.loads(rows[0][0]))
+
+    @classmethod
+    def create(
+        cls,
+        path: str | os.PathLike[str],
+        actions: ActionSet | Specification,
+        space: ModelClass | None = None,
+        *,
+        epsilon: float | None = None,
+        delta: float = 0.05,
+        stopping: Stopping = "resolution",
+        title: str = "",
+        units: Mapping[str, str] | None = None,
+    ) -> Self:
+        """A new campaign in a new file.
+
+        Parameters
+        ----------
+        path : of a file that does not exist yet
+        actions, space, epsilon, delta, stopping : as for `Focus`; or a whole `Specification`
+        title, units : for people
+        """
+        if isinstance(actions, Specification):
+            specification = actions
+        elif space is None:
+            raise InvalidInputError("A campaign needs a ModelClass, for its min_effect.")
+        else:
+            given = tuple((units or {}).get(name, "") for name in actions.names)
+            specification = Specification(title, actions, given, space, epsilon, delta, stopping)
+        document, made = json.dumps(specification.to_dict(), ensure_ascii=False), now()
+        root = sha256(os.urandom(16) + made.encode() + document.encode()).digest()
+        insert = "INSERT INTO specification (only, made, digest, document) VALUES (1, ?, ?, ?)"
+        return cls(CampaignFile.create(Path(path), insert, (made, root, document)))
+
+    @classmethod
+    def open(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        read_only: bool = False,
+        patience: float = PATIENCE,
+    ) -> Self:
+        """A campaign that exists.
+
+        Parameters
+        ----------
+        path : its file
+        read_only : to look and never to write
+        patience : seconds to wait for another writer
+        """
+        return cls(CampaignFile(Path(path), read_only=read_only, patience=patience))
+
+    def close(self) -> None:
+        """Let go of the file. Nothing is lost if this is never called."""
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Campaign {self.path}, {self.rounds} rounds>"
+
+    @property
+    def path(self) -> Path:
+        return self._file.path
+
+    @property
+    def read_only(self) -> bool:
+        return self._file.read_only
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.specification.names
+
+    @property
+    def learner(self) -> Focus:
+        """The learner that was told all samples recorded so far, by whomever."""
+        return self._current().learner
+
+    @property
+    def decision(self) -> Decision:
+        return self.learner.decision
+
+    @property
+    def rounds(self) -> int:
+        return self.learner.rounds
+
+    @property
+    def pending(self) -> tuple[Asked, ...]:
+        """Actions that were asked for and neither recorded nor rejected."""
+        return tuple(self._current().pending.values())
+
+    @property
+    def stop(self) -> Event | None:
+        """The event of the stop, if there was one."""
+        return self._current().stopped
+
+    @property
+    def last_event(self) -> int:
+        """Number of the last event: it changes whenever anything happens."""
+        return self._log.last
+
+    def result(self) -> Result:
+        """The certified answer once there is one, or the refutation; until then the estimate."""
+        return self.learner.result()
+
+    @contextmanager
+    def held(self) -> Iterator[Self]:
+        """No other thread of this process changes anything meanwhile."""
+        with self._lock:
+            yield self
+
+    def next(self, n: int = 1, *, who: str | None = None, note: str = "") -> tuple[Asked, ...]:
+        """Ask for n actions; each stays pending until it is recorded or rejected.
+
+        Actions that are already out are counted as being done.
+        """
+        if not 1 <= n <= MOST_ASKED:
+            raise InvalidInputError(f"Between 1 and {MOST_ASKED} actions can be asked, got {n}.")
+        with self._adding() as entry:
+            pending, first = entry.playback.pending, entry.playback.n_asked + 1
+            if len(pending) + n > MOST_ASKED:
+                raise InvalidInputError(
+                    f"{len(pending)} actions are out and {MOST_ASKED} may be at once: record or "
+                    f"reject some first."
+                )
+            for i, action in enumerate(entry.playback.next_actions(n)):
+                entry.add(Event("asked", who=_who(who), note=note, ask=first + i, action=action))
+            return tuple(pending[first + i] for i in range(n))
+
+    def record(
+        self,
+        sample: Sample,
+        *,
+        id: int | None = None,  # noqa: A002
+        action: Action | None = None,
+        who: str | None = None,
+        note: str = "",
+    ) -> Event:
+        """Keep one sample; once this returns it is on the disk.
+
+        Parameters
+        ----------
+        sample : a mapping from name to value, or one number per variable in their order
+        id : of the pending action that was performed
+        action : what was done, if it was not asked for. Without both, the one pending action
+        who, note : free texts; `who` is by default the user's name
+        """
+        with self._adding() as entry:
+            done, ask = self._performed(entry.playback, id, action)
+            return entry.add(self._told(entry.playback, done, sample, ask, who, note))
+
+    def record_many(
+        self, samples: Sequence[tuple[int, Sample]], *, who: str | None = None, note: str = ""
+    ) -> list[Event]:
+        """Keep the samples of several pending actions, each with its number: all or none."""
+        with self._adding() as entry:
+            found = []
+            for id_, sample in samples:
+                asked = self._asked(entry.playback, id_)
+                try:
+                    event = self._told(entry.playback, asked.action, sample, id_, who, note)
+                except InvalidInputError as error:
+                    raise InvalidInputError(f"Number {id_}: {error}") from None
+                found.append(entry.add(event))
+            return found
+
+    @staticmethod
+    def _told(
+        playback: Playback,
+        action: Action,
+        sample: Sample,
+        ask: int | None,
+        who: str | None,
+        note: str,
+    ) -> Event:
+        row, number = playback.as_row(action, sample), playback.learner.rounds + 1
+        return Event("told", "", _who(who), note, ask, number, action, row)
+
+    def reject(self, id: int, reason: str, *, who: str | None = None) -> Event:  # noqa: A002
+        """Give up an asked action that cannot be performed.
+
+        Reject for what was known before the outcome: to throw away an outcome that one does not
+        like would bias what is learned.
+        """
+        if not reason.strip():
+            raise InvalidInputError("Say why the action was not performed: a reason is needed.")
+        with self._adding() as entry:
+            asked = self._asked(entry.playback, id)
+            return entry.add(
+                Event("rejected", who=_who(who), note=reason, ask=asked.id, action=asked.action)
+            )
+
+    def import_samples(
+        self,
+        samples: Sequence[tuple[Action, Sample]],
+        *,
+        who: str | None = None,
+        note: str = "",
+        on_learned: Callable[[int], None] = lambda _: None,
+    ) -> int:
+        """Keep past samples with the actions that they came from: all of them, or none.
+
+        They count in the given order, which should be that of their collection. Other writers wait
+        while they are written, not while they are learned from.
+
+        Parameters
+        ----------
+        samples : actions and what came of them
+        who, note : free texts
+        on_learned : called with the rounds so far while the learner takes them in
+        """
+        with self._adding() as entry:
+            rows = []
+            for number, (action, sample) in enumerate(samples, 1):
+                try:
+                    rows.append((action, entry.playback.as_row(action, sample)))
+                except InvalidInputError as error:
+                    raise InvalidInputError(f"Sample {number}: {error}") from None
+            first = entry.playback.learner.rounds + 1
+            for number, (action, row) in enumerate(rows, first):
+                entry.write(
+                    Event(
+                        "imported",
+                        who=_who(who),
+                        note=note,
+                        round=number,
+                        action=action,
+                        sample=row,
+                    )
+                )
+        with self._lock:
+            self._current(on_learned)
+            with self._adding():
+                pass  # notes the stop, if there was one
+        return len(rows)
+
+    def note(self, text: str, *, who: str | None = None) -> Event:
+        """Write something down."""
+        if not text.strip():
+            raise InvalidInputError("There is nothing to note: give a text.")
+        with self._adding() as entry:
+            return entry.add(Event("noted", who=_who(who), note=text))
+
+    def continue_after_stop(self, *, who: str | None = None, note: str = "") -> Event:
+        """Go on asking after the stop. The certificate stays as it is."""
+        with self._adding() as entry:
+            if not entry.playback.learner.has_stopped:
+                raise InvalidInputError("The campaign has not stopped: there is nothing to resume.")
+            return entry.add(Event("continued", who=_who(who), note=note))
+
+    def events(
+        self, *, search: str = "", offset: int = 0, limit: int | None = None, newest: bool = False
+    ) -> list[Event]:
+        """The log, or a page of it.
+
+        Parameters
+        ----------
+        search : keep events with this text in kind, person, note, target, time or round
+        offset, limit : which of them
+        newest : the latest first
+        """
+        return self._log.page(search, offset, limit, newest=newest)
+
+    def iterate(self) -> Iterator[Event]:
+        """The whole log, event by event."""
+        return self._log.after(0)
+
+    def n_events(self, search: str = "") -> int:
+        """How many events there are, or match a search."""
+        return self._log.count(search)
+
+    def curve(self) -> list[tuple[int, float]]:
+        """Rounds and evidence, at many rounds and at the last."""
+        with self._lock:
+            playback = self._current()
+            points = self._log.curve() | playback.points
+            if playback.learner.rounds:
+                points[playback.learner.rounds] = playback.learner.decision.evidence
+            return sorted(points.items())
+
+    def verify(self) -> int:
+        """Check the chain of all events, and that the present state is what they lead to.
+
+        Returns the number of events; raises if the log was changed by other hands.
+        """
+        with self._lock:
+            current = self._current()
+            fresh = Playback(self.specification, self._root)
+            for event in self._log.after(0):
+                fresh.play(event)
+                if event.seq == current.seq:
+                    break
+            if fresh.seq != current.seq or fresh.packed() != current.packed():
+                raise CampaignError(
+                    f"The state of {self.path} is not what its log leads to. Please report this; "
+                    f"the log itself is intact."
+                )
+            return fresh.seq
+
+    def copy_to(self, path: str | os.PathLike[str]) -> None:
+        """A consistent copy in one file, though others write meanwhile."""
+        self._file.copy_to(Path(path))
+
+    def _current(self, on_learned: Callable[[int], None] = lambda _: None) -> Playback:
+        """All that is in the file by now."""
+        with self._lock:
+            playback = self._playback
+            self._playback = None  # should this be interrupted, it starts afresh
+            if playback is None:
+                playback = self._log.checkpoint(self.specification)
+                self._kept_rounds = 0 if playback is None else playback.learner.rounds
+            if playback is None:
+                playback = Playback(self.specification, self._root)
+            for event in self._log.after(playback.seq):
+                playback.play(event)
+                on_learned(playback.learner.rounds)
+            self._playback = playback
+            return playback
+
+    @contextmanager
+    def _adding(self) -> Iterator["_Entry"]:
+        """A transaction; what is added is kept all or not at all."""
+        with self._lock:
+            self._current()  # most of the catching up is done before others have to wait
+            with self._file.writing() as connection:
+                playback = self._current()
+                self._playback = None  # until all is on the disk, nobody shall see it
+                entry = _Entry(connection, self._log, playback)
+                entry.note_stop()
+                yield entry
+                self._keep(connection, playback)
+            self._playback = playback
+
+    def _keep(self, connection: Connection, playback: Playback) -> None:
+        """What saves time later: points of the curve, and now and then a checkpoint."""
+        if playback.points:
+            self._log.keep_curve(connection, playback.points)
+            playback.points.clear()
+        rounds = playback.learner.rounds
+        if rounds - self._kept_rounds >= CHECKPOINT_EVERY:
+            self._log.keep_checkpoint(connection, playback)
+            self._kept_rounds = rounds
+
+    def _performed(
+        self,
+        playback: Playback,
+        id: int | None,  # noqa: A002
+        action: Action | None,
+    ) -> tuple[Action, int | None]:
+        """The action that a sample is of, and its number if it was asked for."""
+        if id is not None:
+            asked = self._asked(playback, id)
+            if action is not None and action != asked.action:
+                raise InvalidInputError(
+                    f"Number {id} asks for {asked.action}, and the sample is of {action}. Give one "
+                    f"of the two; what was not asked for is recorded without a number."
+                )
+            return asked.action, asked.id
+        if action is not None:
+            return action, None
+        if len(playback.pending) == 1:
+            (asked,) = playback.pending.values()
+            return asked.action, asked.id
+        if not playback.pending:
+            raise InvalidInputError(
+                "Nothing is pending. Ask for an action first, or say which action was performed."
+            )
+        raise InvalidInputError(
+            f"{len(playback.pending)} actions are pending; say by its number which one was "
+            f"performed: {_listed(playback.pending.values())}."
+        )
+
+    def _asked(self, playback: Playback, id: int) -> Asked:  # noqa: A002
+        """A pending action by its number."""
+        if id in playback.pending:
+            return playback.pending[id]
+        waiting = _listed(playback.pending.values()) or "nothing"
+        answer = self._log.answer(id)
+        if answer is None:
+            raise InvalidInputError(
+                f"There is no asked action with the number {id}. Pending: {waiting}."
+            )
+        done = "recorded" if answer.kind == "told" else "rejected"
+        raise InvalidInputError(
+            f"Number {id} was {done} already, at {answer.at} by {answer.who or 'somebody'}: "
+            f"nothing was changed. Pending: {waiting}."
+        )
+
+
+class _Entry:
+    """Events on their way into the file.
+
+    Attributes
+    ----------
+    playback : what all events so far amount to, but for those only written
+    """
+
+    def __init__(self, connection: Connection, log: EventLog, playback: Playback) -> None:
+        self.playback = playback
+        self._connection = connection
+        self._log = log
+        self._end = playback.seq, playback.digest
+
+    def add(self, event: Event) -> Event:
+        """Write an event and play it; if it makes the learner stop, note that too."""
+        placed = self.write(event)
+        self.playback.play(placed)
+        self.note_stop()
+        return placed
+
+    def write(self, event: Event) -> Event:
+        """Write an event, to be played by whoever looks next."""
+        placed = event.after(*self._end)
+        self._log.add(self._connection, placed)
+        self._end = placed.seq, placed.digest
+        return placed
+
+    def note_stop(self) -> None:
+        """Once for every campaign."""
+        learner = self.playback.learner
+        if learner.has_stopped and self.playback.stopped is None:
+            stop = Event("stopped", who=_who(None), facts=_stop_facts(learner.result()))
+            self.playback.play(self.write(stop))
+
+
+def _who(given: str | None) -> str:
+    if given is not None:
+        return given
+    try:
+        return os.environ.get("CAUSALFOCUS_WHO") or getpass.getuser()
+    except (OSError, KeyError):
+        return ""
+
+
+def _listed(pending: Iterable[Asked]) -> str:
+    return ", ".join(f"{asked.id} ({asked.action})" for asked in pending)
+
+
+def _stop_facts(result: Result) -> dict[str, Any]:
+    """What a stop says, for the log."""
+    return {
+        "certified": result.certified,
+        "refuted": result.refuted,
+        "rounds": result.rounds,
+        "delta": result.delta,
+        "epsilon": result.epsilon,
+        "edges": [[cause, effect, weight] for cause, effect, weight in result.model.edges],
+    }

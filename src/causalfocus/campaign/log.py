@@ -1,0 +1,120 @@
+"""The log of a campaign in its file: events in and out, and what is kept to save time."""
+
+import json
+import math
+from collections.abc import Iterator
+from hashlib import sha256
+from sqlite3 import Connection
+from typing import Final
+
+from causalfocus.actions import Action
+from causalfocus.campaign.checkpoint import code_in_use
+from causalfocus.campaign.events import COLUMNS, Event
+from causalfocus.campaign.file import CampaignFile
+from causalfocus.campaign.playback import Playback, as_told
+from causalfocus.campaign.specification import Specification
+from causalfocus.learner import Told
+
+ALL: Final = "SELECT " + ", ".join(COLUMNS) + " FROM events"  # noqa: S608
+INSERT: Final = "INSERT INTO events VALUES (" + ", ".join("?" * len(COLUMNS)) + ")"  # noqa: S608
+SEARCHED: Final = ("kind", "who", "note", "target", "at", "round")
+
+
+class EventLog:
+    """The events of a file.
+
+    Parameters
+    ----------
+    file : of the campaign
+    """
+
+    def __init__(self, file: CampaignFile) -> None:
+        self._file = file
+
+    @property
+    def last(self) -> int:
+        """Number of the last event, 0 if there is none."""
+        ((seq,),) = self._file.read("SELECT COALESCE(MAX(seq), 0) FROM events")
+        return int(seq)
+
+    def event(self, seq: int) -> Event:
+        (row,) = self._file.read(ALL + " WHERE seq = ?", (seq,))
+        return Event.from_row(row)
+
+    def after(self, seq: int) -> Iterator[Event]:
+        """All events behind one, in order."""
+        for row in self._file.iterate(ALL + " WHERE seq > ? ORDER BY seq", (seq,)):
+            yield Event.from_row(row)
+
+    def page(self, search: str, offset: int, limit: int | None, *, newest: bool) -> list[Event]:
+        """Events that hold a text, some of them."""
+        where, values = _condition(search)
+        order = " ORDER BY seq DESC" if newest else " ORDER BY seq"
+        rows = self._file.read(
+            ALL + where + order + " LIMIT ? OFFSET ?",
+            (*values, -1 if limit is None else limit, offset),
+        )
+        return [Event.from_row(row) for row in rows]
+
+    def count(self, search: str) -> int:
+        """How many events hold a text."""
+        where, values = _condition(search)
+        ((n,),) = self._file.read("SELECT COUNT(*) FROM events" + where, values)  # noqa: S608
+        return int(n)
+
+    def answer(self, ask: int) -> Event | None:
+        """What became of an asked action."""
+        rows = self._file.read(
+            ALL + " WHERE ask = ? AND kind IN ('told', 'rejected') AND ask IS NOT NULL", (ask,)
+        )
+        return Event.from_row(rows[0]) if rows else None
+
+    def told(self, most: int) -> Iterator[Told]:
+        """The first samples, so many at most."""
+        query = (
+            "SELECT target, value, sample FROM events "
+            "WHERE kind IN ('told', 'imported') AND round <= ? ORDER BY round"
+        )
+        for target, value, sample in self._file.iterate(query, (most,)):
+            yield as_told(Action(target or None, value), json.loads(sample))
+
+    def add(self, connection: Connection, event: Event) -> None:
+        connection.execute(INSERT, event.to_row())
+
+    def checkpoint(self, specification: Specification) -> Playback | None:
+        """What was kept of the state, if it can be trusted."""
+        rows = self._file.read("SELECT seq, chain, code, contents, digest FROM checkpoint")
+        if not rows:
+            return None
+        seq, chain, code, contents, digest = rows[0]
+        found = self._file.read("SELECT digest FROM events WHERE seq = ?", (seq,))
+        is_whole = sha256(contents).digest() == digest
+        if code != code_in_use() or not is_whole or found != [(chain,)]:
+            return None
+        return Playback.unpacked(specification, (seq, chain), contents, self.told, self.event)
+
+    def keep_checkpoint(self, connection: Connection, playback: Playback) -> None:
+        contents = playback.packed()
+        connection.execute(
+            "INSERT OR REPLACE INTO checkpoint VALUES (1, ?, ?, ?, ?, ?)",
+            (playback.seq, playback.digest, code_in_use(), contents, sha256(contents).digest()),
+        )
+
+    def curve(self) -> dict[int, float]:
+        """Evidence by round, as far as it was kept."""
+        rows = self._file.read("SELECT round, evidence FROM curve WHERE code = ?", (code_in_use(),))
+        return {number: -math.inf if value is None else value for number, value in rows}
+
+    def keep_curve(self, connection: Connection, points: dict[int, float]) -> None:
+        code = code_in_use()
+        rows = [(n, value if math.isfinite(value) else None, code) for n, value in points.items()]
+        connection.executemany("INSERT OR REPLACE INTO curve VALUES (?, ?, ?)", rows)
+
+
+def _condition(text: str) -> tuple[str, tuple[str, ...]]:
+    """For events that hold a text somewhere."""
+    if not text:
+        return "", ()
+    escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    tests = " OR ".join(column + " LIKE ? ESCAPE '\\'" for column in SEARCHED)
+    return " WHERE " + tests, (f"%{escaped}%",) * len(SEARCHED)

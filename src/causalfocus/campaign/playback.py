@@ -1,0 +1,210 @@
+"""From the log of a campaign to its learner, event by event."""
+
+from collections.abc import Callable, Iterable, Iterator, MutableSequence
+from dataclasses import dataclass
+from typing import Any, Final, overload
+
+import numpy as np
+
+from causalfocus.actions import Action
+from causalfocus.campaign.checkpoint import packed, unpacked
+from causalfocus.campaign.events import Event
+from causalfocus.campaign.specification import Specification
+from causalfocus.errors import CausalFocusError
+from causalfocus.focus import Focus
+from causalfocus.learner import Sample, Told
+
+POINTS_PER_DOUBLING: Final = 64
+"""So often the evidence is noted for the curve while the rounds double."""
+
+
+class LogError(CausalFocusError):
+    """The log of a campaign contradicts itself: it was changed by other hands."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """An action that someone has been asked to perform, and no answer yet."""
+
+    id: int
+    action: Action
+    at: str
+    who: str
+    note: str
+
+
+class LateLog(MutableSequence[Told]):
+    """A learner's log of which the beginning is fetched when someone looks at it.
+
+    Parameters
+    ----------
+    n_before : how many lines are to be fetched
+    fetch : gives them
+    """
+
+    def __init__(self, n_before: int, fetch: Callable[[], Iterable[Told]]) -> None:
+        self._n_before = n_before
+        self._fetch = fetch
+        self._lines: list[Told] = []
+
+    def _all(self) -> list[Told]:
+        if self._n_before:
+            early = list(self._fetch())
+            if len(early) != self._n_before:
+                raise LogError(
+                    f"The log holds {len(early)} of the {self._n_before} samples it began with."
+                )
+            self._lines[:0] = early
+            self._n_before = 0
+        return self._lines
+
+    def __len__(self) -> int:
+        return self._n_before + len(self._lines)
+
+    def __iter__(self) -> Iterator[Told]:
+        return iter(self._all())
+
+    @overload
+    def __getitem__(self, index: int) -> Told: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Told]: ...
+    def __getitem__(self, index: int | slice) -> Told | list[Told]:
+        return self._all()[index]
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._all()[index] = value
+
+    def __delitem__(self, index: int | slice) -> None:
+        if isinstance(index, slice) and index.stop is None and (index.start or 0) >= self._n_before:
+            del self._lines[(index.start or 0) - self._n_before :]
+        else:
+            del self._all()[index]
+
+    def insert(self, index: int, value: Told) -> None:
+        if index == len(self):
+            self._lines.append(value)
+        else:
+            self._all().insert(index, value)
+
+
+class Playback:
+    """What the events so far amount to.
+
+    Attributes
+    ----------
+    specification : of the campaign
+    learner : that was told all samples
+    seq, digest : of the last event
+    pending : asked and not answered
+    n_asked : how many actions were ever asked for
+    stopped : of the first stop in the log, None before
+    points : evidence at some rounds, for the curve
+    n_played : events that were played one by one
+    """
+
+    def __init__(self, specification: Specification, digest: bytes) -> None:
+        self.specification = specification
+        self.learner: Focus = specification.learner()
+        self.seq = 0
+        self.digest = digest
+        self.pending: dict[int, Asked] = {}
+        self.n_asked = 0
+        self.stopped: Event | None = None
+        self.points: dict[int, float] = {}
+        self.n_played = 0
+        self._before = self.learner._now
+
+    def play(self, event: Event) -> None:
+        """Take in the next event."""
+        if event.seq != self.seq + 1 or event.chained(self.digest) != event.digest:
+            raise LogError(
+                f"Event {event.seq} does not follow from those before it: the log was changed by "
+                f"other hands. Nothing can be certified from it; restore the file from a copy."
+            )
+        if event.kind == "asked" and event.ask is not None and event.action is not None:
+            self.pending[event.ask] = Asked(
+                event.ask, event.action, event.at, event.who, event.note
+            )
+            self.n_asked = max(self.n_asked, event.ask)
+        elif event.kind in ("told", "rejected") and event.ask is not None:
+            self.pending.pop(event.ask, None)
+        if event.brings_sample and event.action is not None:
+            self._before = self.learner._now
+            self.learner.tell(event.action, event.row)
+            if is_noted(self.learner.rounds):
+                self.points[self.learner.rounds] = self.learner.decision.evidence
+        elif event.kind == "stopped" and self.stopped is None:
+            self.stopped = event
+        elif event.kind == "continued":
+            self.learner.continue_after_stop()
+        self.seq, self.digest = event.seq, event.digest
+        self.n_played += 1
+
+    def as_row(self, action: Action, sample: Sample) -> tuple[float, ...]:
+        """A sample as one number per variable, checked, without taking it in."""
+        return tuple(self.learner._moments.as_row(action, sample).tolist())
+
+    def next_actions(self, n: int) -> list[Action]:
+        """What to do next, given that the pending actions are being done."""
+        learner = self.learner
+        learner._require_asking()
+        counts, t = learner._counts.copy(), learner.rounds
+        for asked in self.pending.values():
+            at = learner._index.get(asked.action)
+            if at is not None:
+                counts[at] += 1
+            t += 1
+        chosen = []
+        for i in range(n):
+            at = learner._next(counts, t + i)
+            counts[at] += 1
+            chosen.append(learner.actions[at])
+        return chosen
+
+    def packed(self) -> bytes:
+        """All of it but the curve, as bytes."""
+        waiting = [
+            [a.id, a.action.target, a.action.value, a.at, a.who, a.note]
+            for a in self.pending.values()
+        ]
+        stopped = None if self.stopped is None else self.stopped.seq
+        more = {"pending": waiting, "n_asked": self.n_asked, "stopped": stopped}
+        return packed(self.learner, self._before, more)
+
+    @classmethod
+    def unpacked(
+        cls,
+        specification: Specification,
+        place: tuple[int, bytes],
+        contents: bytes,
+        fetch: Callable[[int], Iterable[Told]],
+        event: Callable[[int], Event],
+    ) -> "Playback":
+        """As it was when it was packed.
+
+        place : number and digest of the last event then
+        fetch : gives the first samples, for whoever looks at the learner's log
+        event : gives an event by its number
+        """
+        found = cls(specification, place[1])
+        rounds, found._before, more = unpacked(contents, found.learner)
+        found.learner._log = LateLog(rounds, lambda: fetch(rounds))  # type: ignore[assignment]
+        found.seq = place[0]
+        found.pending = {
+            line[0]: Asked(line[0], Action(line[1], line[2]), *line[3:]) for line in more["pending"]
+        }
+        found.n_asked = more["n_asked"]
+        found.stopped = None if more["stopped"] is None else event(more["stopped"])
+        return found
+
+
+def is_noted(rounds: int) -> bool:
+    """Whether the evidence after so many rounds is kept for the curve."""
+    apart = max(1, (1 << rounds.bit_length() - 1) // POINTS_PER_DOUBLING)
+    return rounds % apart == 0
+
+
+def as_told(action: Action, sample: Iterable[float]) -> Told:
+    row = np.array(tuple(sample), dtype=np.float64)
+    row.setflags(write=False)
+    return Told(action, row)

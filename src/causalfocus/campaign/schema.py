@@ -1,0 +1,69 @@
+"""The tables of a campaign file, and how files of earlier versions are brought up to date.
+
+`specification` and `events` are the truth, and nothing in them is ever changed: triggers refuse it.
+`checkpoint` and `curve` can be computed from them at any time, and are thrown away when in doubt.
+"""
+
+from typing import Final
+
+APPLICATION_ID: Final = 0x43464F43
+"""In the header of the file, by which it is known to be a campaign: CFOC."""
+
+MIGRATIONS: Final[tuple[str, ...]] = (
+    """
+    CREATE TABLE specification (
+        only INTEGER PRIMARY KEY CHECK (only = 1),
+        made TEXT NOT NULL,
+        digest BLOB NOT NULL,
+        document TEXT NOT NULL
+    ) STRICT;
+
+    CREATE TABLE events (
+        seq INTEGER PRIMARY KEY,
+        kind TEXT NOT NULL,
+        at TEXT NOT NULL,
+        who TEXT NOT NULL,
+        note TEXT NOT NULL,
+        ask INTEGER,
+        round INTEGER,
+        target TEXT,
+        value REAL,
+        sample TEXT,
+        facts TEXT,
+        digest BLOB NOT NULL
+    ) STRICT;
+
+    CREATE UNIQUE INDEX an_action_is_asked_once ON events (ask) WHERE kind = 'asked';
+    CREATE UNIQUE INDEX an_action_is_answered_once ON events (ask)
+        WHERE kind IN ('told', 'rejected') AND ask IS NOT NULL;
+    CREATE UNIQUE INDEX a_round_has_one_sample ON events (round)
+        WHERE kind IN ('told', 'imported');
+
+    CREATE TRIGGER events_stay BEFORE UPDATE ON events
+        BEGIN SELECT RAISE(ABORT, 'the log of a campaign is only ever added to'); END;
+    CREATE TRIGGER events_are_kept BEFORE DELETE ON events
+        BEGIN SELECT RAISE(ABORT, 'the log of a campaign is only ever added to'); END;
+    CREATE TRIGGER the_specification_stays BEFORE UPDATE ON specification
+        BEGIN SELECT RAISE(ABORT, 'the specification of a campaign does not change'); END;
+    CREATE TRIGGER the_specification_is_kept BEFORE DELETE ON specification
+        BEGIN SELECT RAISE(ABORT, 'the specification of a campaign does not change'); END;
+
+    CREATE TABLE checkpoint (
+        only INTEGER PRIMARY KEY CHECK (only = 1),
+        seq INTEGER NOT NULL,
+        chain BLOB NOT NULL,
+        code TEXT NOT NULL,
+        contents BLOB NOT NULL,
+        digest BLOB NOT NULL
+    ) STRICT;
+
+    CREATE TABLE curve (
+        round INTEGER PRIMARY KEY,
+        evidence REAL,
+        code TEXT NOT NULL
+    ) STRICT;
+    """,
+)
+"""Script number i takes a file from version i to i + 1; none is ever changed once released."""
+
+VERSION: Final = len(MIGRATIONS)

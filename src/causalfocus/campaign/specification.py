@@ -1,0 +1,224 @@
+"""What a campaign is about: the variables, what can be done to them, and what is asked for."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from causalfocus.actions import OBSERVE, Action, ActionSet, do
+from causalfocus.claims import Stopping
+from causalfocus.errors import InvalidInputError, MissingExtraError
+from causalfocus.focus import Focus
+from causalfocus.space import ModelClass
+
+KEYS: Final = (
+    "title",
+    "variables",
+    "observe_cost",
+    "min_effect",
+    "epsilon",
+    "delta",
+    "stopping",
+    "max_effect",
+    "noise_variance",
+    "intercept",
+)
+VARIABLE_KEYS: Final = ("range", "cost", "unit")
+
+RESERVED: Final = ("action", "target", "value", "round", "seq", "at", "who", "note", "id", "kind")
+"""Names of other columns in files of samples."""
+
+EXAMPLE: Final = """\
+title: Reactor 3
+variables:
+  heater: {range: [20, 80], cost: 5, unit: °C}
+  flow: {range: [1, 3]}
+  yield: {}
+min_effect: 0.15
+epsilon: 0.07
+delta: 0.05
+"""
+"""A specification as a person writes it."""
+
+
+@dataclass(frozen=True)
+class Specification:
+    """All that a campaign's learner depends on but its samples.
+
+    Attributes
+    ----------
+    title : for people
+    actions : what can be done, and what it costs
+    units : of the variables, in their order; empty where there is none
+    space : what matters, and what is assumed by the rules that assume something
+    epsilon : accuracy of the weights; None for the graph alone
+    delta : how often the answer may be wrong
+    stopping : the rule
+    """
+
+    title: str
+    actions: ActionSet
+    units: tuple[str, ...]
+    space: ModelClass
+    epsilon: float | None
+    delta: float
+    stopping: Stopping
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.title, str):
+            raise InvalidInputError(f"The title must be a text, got {self.title!r}.")
+        if len(self.units) != len(self.actions.names):
+            raise InvalidInputError(
+                f"There are {len(self.units)} units for {len(self.actions.names)} variables."
+            )
+        for name in self.names:
+            if name in RESERVED:
+                raise InvalidInputError(
+                    f"A variable cannot be called {name!r}: files of samples have a column of that "
+                    f"name. Choose another, for example {name + '_1'!r}."
+                )
+        self.learner()  # whatever it refuses is refused before anything is written
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.actions.names
+
+    def unit(self, name: str) -> str:
+        return self.units[self.names.index(name)]
+
+    def learner(self) -> Focus:
+        """A learner that has seen nothing."""
+        return Focus(
+            self.actions,
+            self.space,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            stopping=self.stopping,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON and YAML have it; `from_dict` reads it back."""
+        costs = dict(zip(self.actions, self.actions.costs, strict=True))
+        variables: dict[str, dict[str, Any]] = {}
+        for name, ends, unit in zip(self.names, self.actions.ranges, self.units, strict=True):
+            entry: dict[str, Any] = {}
+            if ends is not None:
+                own = [costs[do(name, value)] for value in ends]
+                entry["range"] = list(ends)
+                entry["cost"] = own if own[0] != own[1] else own[0]
+            if unit:
+                entry["unit"] = unit
+            variables[name] = entry
+        noise = self.space.noise_variance
+        return {
+            "title": self.title,
+            "variables": variables,
+            "observe_cost": costs[OBSERVE],
+            "min_effect": self.space.min_effect,
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "stopping": self.stopping,
+            "max_effect": self.space.max_effect,
+            "noise_variance": None if noise is None else list(noise),
+            "intercept": self.space.intercept,
+        }
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> "Specification":
+        """From a mapping such as a YAML or JSON file holds."""
+        if not isinstance(given, Mapping):
+            raise InvalidInputError(
+                f"A specification is a mapping, got {type(given).__name__}. For example:\n{EXAMPLE}"
+            )
+        _refuse_unknown(given, KEYS, "A specification")
+        variables = given.get("variables")
+        if not isinstance(variables, Mapping) or not variables:
+            raise InvalidInputError(
+                f"A specification needs variables, a mapping from name to range, got "
+                f"{variables!r}. For example:\n{EXAMPLE}"
+            )
+        for key in ("min_effect", "epsilon"):
+            if key not in given:
+                raise InvalidInputError(f"The specification lacks {key}. For example:\n{EXAMPLE}")
+        noise = given.get("noise_variance")
+        space = ModelClass(
+            given["min_effect"],
+            given.get("max_effect"),
+            None if noise is None else tuple(noise) if isinstance(noise, list | tuple) else noise,
+            given.get("intercept", True),
+        )
+        return cls(
+            given.get("title", "") or "",
+            _actions(variables, given.get("observe_cost", 1.0)),
+            tuple(_unit(name, entry) for name, entry in variables.items()),
+            space,
+            given["epsilon"],
+            given.get("delta", 0.05),
+            given.get("stopping", "resolution"),
+        )
+
+    @classmethod
+    def read(cls, path: Path) -> "Specification":
+        """From a file in YAML or JSON."""
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InvalidInputError(f"{path} cannot be read: {error}.") from None
+        if path.suffix.lower() == ".json":
+            try:
+                return cls.from_dict(json.loads(text))
+            except json.JSONDecodeError as error:
+                raise InvalidInputError(f"{path} is not JSON: {error}.") from None
+        return cls.from_dict(_from_yaml(path, text))
+
+
+def _from_yaml(path: Path, text: str) -> Any:
+    try:
+        import yaml
+    except ImportError:
+        raise MissingExtraError(
+            f"To read {path.name} as YAML install pip install 'causalfocus[campaign]', or give a "
+            f"JSON file, whose name ends in .json."
+        ) from None
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise InvalidInputError(f"{path} is not YAML: {error}") from None
+
+
+def _refuse_unknown(given: Mapping[str, Any], known: tuple[str, ...], what: str) -> None:
+    for key in given:
+        if key not in known:
+            raise InvalidInputError(f"{what} has no {key!r}. It can have {', '.join(known)}.")
+
+
+def _unit(name: str, entry: Any) -> str:
+    unit = entry.get("unit", "") if isinstance(entry, Mapping) else ""
+    if not isinstance(unit, str):
+        raise InvalidInputError(f"The unit of {name} must be a text, got {unit!r}.")
+    return unit
+
+
+def _actions(variables: Mapping[Any, Any], observe_cost: Any) -> ActionSet:
+    ranges: dict[str, Any] = {}
+    for name, entry in variables.items():
+        if isinstance(entry, Mapping):
+            _refuse_unknown(entry, VARIABLE_KEYS, f"The variable {name}")
+            ranges[name] = entry.get("range")
+        else:
+            ranges[name] = entry
+    bare = ActionSet(ranges)
+    costs: dict[Action | str, float] = {OBSERVE: observe_cost}
+    for name, ends in zip(bare.names, bare.ranges, strict=True):
+        entry = variables[name]
+        cost: Any = entry.get("cost", 1.0) if isinstance(entry, Mapping) else 1.0
+        if ends is None:
+            if isinstance(entry, Mapping) and "cost" in entry:
+                raise InvalidInputError(f"{name} has a cost but no range: it cannot be set.")
+            continue
+        if isinstance(cost, list | tuple) and len(cost) == 2:
+            costs |= {do(name, value): price for value, price in zip(ends, cost, strict=True)}
+        else:
+            costs |= {do(name, value): cost for value in ends}
+    return ActionSet(ranges, costs=costs)

@@ -1,0 +1,217 @@
+"""What is known in a campaign, and what is still missing: for a screen, a page or a program."""
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from causalfocus.campaign.campaign import Campaign
+from causalfocus.campaign.playback import Asked
+from causalfocus.errors import CausalFocusError
+from causalfocus.planning import forecasts
+from causalfocus.result import Result
+
+
+@dataclass(frozen=True)
+class Remaining:
+    """Rounds that are still expected, if the system is as it is now estimated.
+
+    rounds : the median; four of five runs need `low` to `high`
+    """
+
+    rounds: int
+    low: int
+    high: int
+
+
+@dataclass(frozen=True)
+class EdgeStatus:
+    """An effect of the estimate.
+
+    Attributes
+    ----------
+    low, high : weights that are not rejected, if the graph is right; None without bound
+    evidence : that it is there and within epsilon, in nats
+    """
+
+    cause: str
+    effect: str
+    weight: float
+    low: float | None
+    high: float | None
+    evidence: float | None
+
+
+@dataclass(frozen=True)
+class Status:
+    """One look at a campaign.
+
+    Attributes
+    ----------
+    title : of the campaign
+    rounds, cost : so far
+    state : "running", "certified" or "refuted"
+    statement : what can be said now, in words
+    evidence, threshold : in nats; None while there is none
+    reason : what the decision rests on
+    edges : of the estimate, or of the certified answer
+    equations : of the same
+    remaining : rounds to go, None if unknown or done
+    alarm : the loudest doubt about the assumptions, in words, and its evidence
+    pending : actions that are out
+    counts : rounds of each action
+    share : where the rounds should go from now on
+    last_event : number of the last event
+    """
+
+    title: str
+    rounds: int
+    cost: float
+    state: str
+    statement: str
+    evidence: float | None
+    threshold: float
+    reason: str
+    edges: tuple[EdgeStatus, ...]
+    equations: str
+    remaining: Remaining | None
+    alarm: tuple[str, float] | None
+    pending: tuple[Asked, ...]
+    counts: dict[str, int]
+    share: dict[str, float]
+    last_event: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """A form for JSON."""
+        found = asdict(self)
+        found["pending"] = [
+            {
+                "id": asked.id,
+                "action": str(asked.action),
+                "target": asked.action.target,
+                "value": asked.action.value,
+                "at": asked.at,
+                "who": asked.who,
+                "note": asked.note,
+            }
+            for asked in self.pending
+        ]
+        return found
+
+
+def status(campaign: Campaign, *, foretell: bool = True) -> Status:
+    """Look at a campaign.
+
+    foretell : also estimate the rounds to go, which can take a second
+    """
+    with campaign.held():
+        learner, result = campaign.learner, campaign.result()
+        decision = learner.decision
+        state = "certified" if result.certified else "refuted" if result.refuted else "running"
+        alarms = learner.alarms() if learner.rounds else ()
+        return Status(
+            campaign.specification.title,
+            learner.rounds,
+            learner.cost,
+            state,
+            statement(campaign, result),
+            _finite(result.evidence if learner.has_stopped else decision.evidence),
+            decision.threshold,
+            decision.reason,
+            edges(campaign),
+            result.model.equations(),
+            _remaining(campaign) if foretell and state == "running" else None,
+            (alarms[0].words, alarms[0].evidence) if alarms else None,
+            campaign.pending,
+            {str(action): n for action, n in learner.counts.items()},
+            {str(action): part for action, part in learner.allocation.items()},
+            campaign.last_event,
+        )
+
+
+def edges(campaign: Campaign) -> tuple[EdgeStatus, ...]:
+    """Effects of the answer with what is known of each."""
+    learner, result = campaign.learner, campaign.result()
+    limits = {(i.cause, i.effect): (i.low, i.high) for i in result.intervals}
+    weighed = getattr(learner.decision, "edge_evidence", None)
+    is_present = learner.decision.rounds == result.rounds or not learner.has_stopped
+    names = result.model.names
+    found = []
+    for cause, effect, weight in result.model.edges:
+        low, high = limits.get((cause, effect), (-math.inf, math.inf))
+        evidence = None
+        if weighed is not None and is_present:
+            evidence = _finite(float(weighed[names.index(effect), names.index(cause)]))
+        found.append(EdgeStatus(cause, effect, weight, _finite(low), _finite(high), evidence))
+    return tuple(found)
+
+
+def statement(campaign: Campaign, result: Result) -> str:
+    """The answer in words: exactly what is claimed, and on what assumptions."""
+    specification = campaign.specification
+    smallest, epsilon, delta = specification.space.min_effect, result.epsilon, result.delta
+    if result.refuted is not None:
+        return f"Nothing is certified. {result.refuted}"
+    if not result.certified:
+        return (
+            f"Nothing is certified yet, after {result.rounds:,} rounds. The graph shown is the "
+            f"best guess so far."
+        )
+    within = f"within {epsilon:g} of its weight" if epsilon is not None else "in this direction"
+    if specification.stopping == "resolution":
+        claim = (
+            f"every effect shown is there and {within}, and every effect of size {smallest:g} or "
+            f"more is shown"
+        )
+        assumed = ""
+    else:
+        weights = f", and every weight is within {epsilon:g}" if epsilon is not None else ""
+        claim = f"the graph is exactly the true one{weights}"
+        assumed = f" Assumed besides: {_bounds(campaign)}."
+    return (
+        f"Certified after {result.rounds:,} rounds: {claim}. A procedure that says this is wrong "
+        f"at most {delta:g} of the times it is used, whatever the system, if the system is linear, "
+        f"acyclic, with Gaussian noise and without hidden common causes, if it does not change "
+        f"over time, and if setting a variable changes nothing else directly.{assumed}"
+    )
+
+
+def _bounds(campaign: Campaign) -> str:
+    space = campaign.specification.space
+    parts = [f"no effect is smaller than {space.min_effect:g}"]
+    if space.max_effect is not None:
+        parts.append(f"none larger than {space.max_effect:g}")
+    if space.noise_variance is not None:
+        low, high = space.noise_variance
+        parts.append(f"noise variances are between {low:g} and {high:g}")
+    if not space.intercept:
+        parts.append("the equations have no constants")
+    return ", ".join(parts)
+
+
+def _remaining(campaign: Campaign) -> Remaining | None:
+    """None if the present estimate cannot tell."""
+    specification, learner = campaign.specification, campaign.learner
+    if specification.stopping == "paper" or learner.rounds < 4 * len(learner.names):
+        return None
+    try:
+        (found,) = forecasts(
+            learner.estimate,
+            specification.actions,
+            specification.space,
+            epsilon=specification.epsilon,
+            deltas=(specification.delta,),
+            stopping=specification.stopping,
+        )
+    except CausalFocusError:  # an early estimate may be outside the class
+        return None
+    if not math.isfinite(found.high):
+        return None
+    done = learner.rounds
+    low, middle, high = (
+        max(0, round(rounds - done)) for rounds in (found.low, found.rounds, found.high)
+    )
+    return Remaining(middle, low, high)
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

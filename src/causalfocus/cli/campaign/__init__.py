@@ -1,0 +1,27 @@
+"""`causalfocus campaign`: from a rig to a certificate, a sample at a time."""
+
+import typer
+
+from causalfocus.cli.campaign.acting import go_on, next_actions, note, record, reject
+from causalfocus.cli.campaign.files import export, import_, verify
+from causalfocus.cli.campaign.new import new
+from causalfocus.cli.campaign.show import show_status
+
+campaign = typer.Typer(
+    help="A durable campaign: ask, record, stop with a certificate.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+campaign.command("new")(new)
+campaign.command("next")(next_actions)
+campaign.command("record")(record)
+campaign.command("reject")(reject)
+campaign.command("import")(import_)
+campaign.command("status")(show_status)
+campaign.command("note")(note)
+campaign.command("go-on")(go_on)
+campaign.command("export")(export)
+campaign.command("verify")(verify)
+
+__all__ = ["campaign"]

@@ -1,0 +1,133 @@
+"""`causalfocus campaign new`."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from causalfocus.campaign import Campaign, CampaignError, Specification
+from causalfocus.cli.campaign.options import File, is_at_terminal
+from causalfocus.cli.given import action_set
+from causalfocus.cli.options import AsJson, Costs
+from causalfocus.errors import InvalidInputError
+from causalfocus.space import ModelClass
+
+
+def new(
+    file: File,
+    spec: Annotated[
+        Path | None, typer.Option(help="A YAML or JSON file that says everything.")
+    ] = None,
+    variable: Annotated[
+        list[str] | None,
+        typer.Option(help="heater=20:80, or yield=none if it cannot be set; repeatable."),
+    ] = None,
+    unit: Annotated[list[str] | None, typer.Option(help="heater=°C; repeatable.")] = None,
+    costs: Costs = None,
+    min_effect: Annotated[
+        float | None, typer.Option(help="The smallest effect that matters.")
+    ] = None,
+    epsilon: Annotated[
+        str | None, typer.Option(help="Accuracy of the weights; none for the graph alone.")
+    ] = None,
+    delta: Annotated[float | None, typer.Option(help="How often it may be wrong.")] = None,
+    stopping: Annotated[
+        str | None, typer.Option(help="resolution, or evidence with bounds to believe in.")
+    ] = None,
+    max_effect: Annotated[float | None, typer.Option(help="For the evidence rule.")] = None,
+    noise: Annotated[
+        tuple[float, float] | None, typer.Option(help="Range of noise variances, likewise.")
+    ] = None,
+    intercept: Annotated[bool, typer.Option(help="Whether equations have constants.")] = True,
+    title: Annotated[str | None, typer.Option(help="What it is about.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Begin a campaign in a new file; what is missing is asked for, if someone is there."""
+    if file.exists():
+        raise CampaignError(
+            f"{file} exists already and is left as it is. Choose another name, or open it with "
+            f"`causalfocus campaign status`."
+        )
+    if spec is not None:
+        if any(given is not None for given in (variable, min_effect, epsilon, delta, stopping)):
+            raise InvalidInputError("Give a specification's file or flags, not both.")
+        chosen = Specification.read(spec)
+    else:
+        ask = is_at_terminal() and not as_json
+        title = title if title is not None else _asked(ask, "What is it about", "")
+        variables = variable or (_asked_variables() if ask else [])
+        if not variables:
+            raise InvalidInputError(
+                "Give the variables, for example --variable heater=20:80 --variable yield=none, or "
+                "a file with --spec."
+            )
+        smallest = min_effect if min_effect is not None else _number(ask, "min-effect", SMALLEST)
+        accuracy = epsilon if epsilon is not None else _asked(ask, ACCURACY, f"{smallest / 2:g}")
+        if not accuracy:
+            raise InvalidInputError("Give --epsilon, the accuracy of the weights, or none.")
+        names = list(dict.fromkeys(text.partition("=")[0].strip() for text in variables))
+        units = dict(_pair(text) for text in unit or [])
+        for name in units:
+            if name not in names:
+                raise InvalidInputError(f"There is no variable {name!r} for a unit.")
+        chosen = Specification(
+            title,
+            action_set(names, [text.replace(" ", "") for text in variables], costs or [], 1.0),
+            tuple(units.get(name, "") for name in names),
+            ModelClass(smallest, max_effect, noise, intercept=intercept),
+            _accuracy(accuracy),
+            delta if delta is not None else 0.05,
+            stopping or "resolution",  # type: ignore[arg-type]
+        )
+    with Campaign.create(file, chosen):
+        pass
+    facts: dict[str, Any] = {"file": str(file), "specification": chosen.to_dict()}
+    if as_json:
+        typer.echo(json.dumps(facts))
+        return
+    typer.echo(f"{file} is ready, for {len(chosen.names)} variables: {', '.join(chosen.names)}.")
+    typer.echo(f"What to do first: causalfocus campaign next {file}")
+
+
+SMALLEST = "The smallest effect that matters (units of effect per unit of cause)"
+ACCURACY = "Accuracy of the weights, at most half of that; none for the graph alone"
+
+
+def _asked(ask: bool, what: str, default: str) -> str:
+    return str(typer.prompt(what, default=default, show_default=bool(default))) if ask else default
+
+
+def _number(ask: bool, flag: str, what: str) -> float:
+    if not ask:
+        raise InvalidInputError(f"Give --{flag}: {what[0].lower()}{what[1:]}.")
+    return float(typer.prompt(what, type=float))
+
+
+def _asked_variables() -> list[str]:
+    typer.echo("The variables, one at a time; an empty name ends the list.")
+    found: list[str] = []
+    while True:
+        name = typer.prompt("Name", default="", show_default=False).strip()
+        if not name:
+            return found
+        ends = typer.prompt(
+            f"Values that {name} can be set to, as low:high, or none", default="none"
+        ).strip()
+        found.append(f"{name}={ends}")
+
+
+def _accuracy(text: str) -> float | None:
+    if text.strip().lower() == "none":
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        raise InvalidInputError(f"epsilon is a number or none, got {text!r}.") from None
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, sign, value = text.partition("=")
+    if not (sign and name):
+        raise InvalidInputError(f"The unit {text!r} must look like heater=°C.")
+    return name.strip(), value.strip()

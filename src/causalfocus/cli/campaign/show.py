@@ -1,0 +1,87 @@
+"""`causalfocus campaign status`: all that matters, on one screen."""
+
+import json
+
+import typer
+from rich.console import Console, Group
+from rich.panel import Panel
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from causalfocus.campaign import Campaign
+from causalfocus.campaign.status import Status, status
+from causalfocus.cli.campaign.options import File
+from causalfocus.cli.options import AsJson
+
+NOT_STOPPED = 3
+
+
+def show_status(file: File, as_json: AsJson = False) -> None:
+    """What is known, the evidence beside its threshold, what is pending. Exit code 3 until done."""
+    with Campaign.open(file, read_only=True) as campaign:
+        now = status(campaign)
+    if as_json:
+        typer.echo(json.dumps(now.to_dict()))
+    else:
+        Console().print(_screen(now))
+    if now.state == "running":
+        raise typer.Exit(NOT_STOPPED)
+
+
+def _screen(now: Status) -> Panel:
+    parts: list[Text | Table] = [Text(now.statement, style=_style(now)), Text("")]
+    parts.append(_evidence(now))
+    if now.state == "running":
+        parts.append(Text(now.reason, style="italic"))
+    parts += [Text(""), _edges(now), Text(""), _rounds(now)]
+    if now.alarm is not None and now.alarm[1] > 0:
+        words, evidence = now.alarm
+        parts.append(
+            Text(
+                f"A doubt: {words} ({evidence:.1f} of the {now.threshold:.1f} nats that refute).",
+                style="yellow",
+            )
+        )
+    for asked in now.pending:
+        since = f"since {asked.at}" + (f", by {asked.who}" if asked.who else "")
+        parts.append(Text(f"Pending {asked.id}: {asked.action} ({since})"))
+    return Panel(Group(*parts), title=now.title or "Campaign")
+
+
+def _style(now: Status) -> str:
+    return {"certified": "bold green", "refuted": "bold red"}.get(now.state, "")
+
+
+def _evidence(now: Status) -> Table:
+    found = now.evidence
+    shown = min(max(found or 0.0, 0.0), now.threshold)
+    bar = Table.grid(padding=(0, 1))
+    value = "none yet" if found is None else f"{found:.2f} of {now.threshold:.2f} nats"
+    bar.add_row("evidence", ProgressBar(total=now.threshold, completed=shown, width=36), value)
+    return bar
+
+
+def _edges(now: Status) -> Table:
+    table = Table(show_edge=False, pad_edge=False)
+    for heading in ("effect", "weight", "not rejected"):
+        table.add_column(heading, justify="left" if heading == "effect" else "right")
+    for edge in now.edges:
+        ends = (
+            "" if edge.low is None or edge.high is None else f"{edge.low:+.3f} to {edge.high:+.3f}"
+        )
+        table.add_row(f"{edge.cause} -> {edge.effect}", f"{edge.weight:+.3f}", ends)
+    if not now.edges:
+        table.add_row("none", "", "")
+    return table
+
+
+def _rounds(now: Status) -> Text:
+    text = f"{now.rounds:,} rounds, cost {now.cost:,.6g}."
+    if now.remaining is not None:
+        left = now.remaining
+        text += f" About {left.rounds:,} more ({left.low:,} to {left.high:,}) if the system is so."
+    busy = {action: n for action, n in now.counts.items() if n}
+    if busy:
+        text += " So far: " + ", ".join(f"{action} {n:,}" for action, n in busy.items()) + "."
+    return Text(text)
