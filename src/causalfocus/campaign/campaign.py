@@ -68,6 +68,7 @@ class Campaign:
         self._root: bytes = rows[0][1]
         self._playback: Playback | None = None
         self._kept_rounds = 0
+        self._answer: tuple[int, Result] | None = None
         self._lock = threading.RLock()
         self.specification: Final = Specification.from_dict(json.loads(rows[0][0]))
 
@@ -178,11 +179,16 @@ class Campaign:
     @property
     def last_event(self) -> int:
         """Number of the last event: it changes whenever anything happens."""
-        return self._log.last
+        with self._lock:
+            return self._log.last
 
     def result(self) -> Result:
         """The certified answer once there is one, or the refutation; until then the estimate."""
-        return self.learner.result()
+        with self._lock:
+            playback = self._current()
+            if self._answer is None or self._answer[0] != playback.seq:
+                self._answer = playback.seq, playback.learner.result()
+            return self._answer[1]
 
     @contextmanager
     def held(self) -> Iterator[Self]:
@@ -340,7 +346,8 @@ class Campaign:
         offset, limit : which of them
         newest : the latest first
         """
-        return self._log.page(search, offset, limit, newest=newest)
+        with self._lock:
+            return self._log.page(search, offset, limit, newest=newest)
 
     def iterate(self) -> Iterator[Event]:
         """The whole log, event by event."""
@@ -348,7 +355,8 @@ class Campaign:
 
     def n_events(self, search: str = "") -> int:
         """How many events there are, or match a search."""
-        return self._log.count(search)
+        with self._lock:
+            return self._log.count(search)
 
     def curve(self) -> list[tuple[int, float]]:
         """Rounds and evidence, at many rounds and at the last."""

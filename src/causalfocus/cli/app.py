@@ -19,6 +19,7 @@ VERBS: Final = (
     "simulate",
     "plan",
     "campaign",
+    "serve",
     "reproduce",
     "benchmark",
 )

@@ -5,6 +5,7 @@ import typer
 from causalfocus.cli.campaign.acting import go_on, next_actions, note, record, reject
 from causalfocus.cli.campaign.files import export, import_, verify
 from causalfocus.cli.campaign.new import new
+from causalfocus.cli.campaign.reporting import report
 from causalfocus.cli.campaign.show import show_status
 
 campaign = typer.Typer(
@@ -21,6 +22,7 @@ campaign.command("import")(import_)
 campaign.command("status")(show_status)
 campaign.command("note")(note)
 campaign.command("go-on")(go_on)
+campaign.command("report")(report)
 campaign.command("export")(export)
 campaign.command("verify")(verify)
 

@@ -1,0 +1,152 @@
+"""A campaign's report: one HTML file that needs nothing else, or a PDF made of it by a browser."""
+
+import base64
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from causalfocus.campaign import Campaign, CampaignError
+from causalfocus.campaign.events import now as time_now
+from causalfocus.campaign.status import Status, status
+from causalfocus.errors import MissingExtraError
+from causalfocus.report.checks import residuals
+from causalfocus.report.drawings import (
+    allocation_drawing,
+    evidence_drawing,
+    fitted_drawing,
+    graph_drawing,
+    quantile_drawing,
+)
+from causalfocus.report.svg import Drawn
+from causalfocus.version import __version__
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+HOME: Final = Path(__file__).parent
+MOST_NOTES: Final = 50
+BROWSERS: Final = (
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chrome",
+)
+
+
+def report_html(campaign: Campaign) -> str:
+    """The report as the text of an HTML file."""
+    with campaign.held():
+        now = status(campaign)
+        specification = campaign.specification
+        style = "".join((HOME / name).read_text() for name in ("style.css", "report.css"))
+        digest = hashlib.sha256(style.encode()).digest()
+        last = campaign.events(limit=1, newest=True)
+        notes = [event for event in campaign.events(search="noted") if event.kind == "noted"]
+        return (
+            environment(HOME / "templates")
+            .get_template("report.html")
+            .render(
+                title=specification.title or campaign.path.name,
+                version=__version__,
+                made=time_now(),
+                now=now,
+                style=Drawn(style),
+                style_hash="sha256-" + base64.b64encode(digest).decode(),
+                checks=_checks(campaign),
+                variables=_variables(campaign),
+                smallest=specification.space.min_effect,
+                epsilon=specification.epsilon,
+                delta=specification.delta,
+                stopping=specification.stopping,
+                notes=notes[-MOST_NOTES:],
+                digest=last[0].digest.hex() if last else "the specification",
+                **drawings(campaign, now),
+            )
+        )
+
+
+def drawings(campaign: Campaign, now: Status) -> dict[str, Drawn]:
+    """Graph, evidence and allocation."""
+    result, stop = campaign.result(), campaign.stop
+    return {
+        "graph": graph_drawing(
+            result.model, now.edges, now.threshold, is_certain=now.state == "certified"
+        ),
+        "evidence": evidence_drawing(
+            campaign.curve(), now.threshold, None if stop is None else result.rounds
+        ),
+        "allocation": allocation_drawing(now.counts, now.share),
+    }
+
+
+def environment(folder: Path) -> "Environment":
+    """Templates in which everything is escaped but what was drawn here."""
+    try:
+        from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    except ImportError:
+        raise MissingExtraError(
+            "Reports need jinja2: install it with pip install 'causalfocus[campaign]'."
+        ) from None
+    return Environment(loader=FileSystemLoader(folder), autoescape=True, undefined=StrictUndefined)
+
+
+def _checks(campaign: Campaign) -> list[dict[str, Any]]:
+    if campaign.rounds < 2:
+        return []
+    return [
+        {
+            "name": of.node,
+            "quantiles": quantile_drawing(of.node, of.residuals),
+            "fitted": fitted_drawing(of.node, of.fitted, of.residuals),
+        }
+        for of in residuals(campaign.learner.log, campaign.result().model)
+        if len(of.residuals) > 1
+    ]
+
+
+def _variables(campaign: Campaign) -> list[dict[str, str]]:
+    specification = campaign.specification
+    found = []
+    for name, ends, unit in zip(
+        specification.names, specification.actions.ranges, specification.units, strict=True
+    ):
+        span = "nothing" if ends is None else " and ".join(f"{e:g}" for e in dict.fromkeys(ends))
+        found.append({"name": name, "unit": unit, "range": span})
+    return found
+
+
+def browser() -> str | None:
+    """A browser on this machine, if there is one; CAUSALFOCUS_BROWSER names another."""
+    named = os.environ.get("CAUSALFOCUS_BROWSER")
+    return named or next((found for name in BROWSERS if (found := shutil.which(name))), None)
+
+
+def write_pdf(html: str, path: Path) -> None:
+    """Print a report to a PDF file."""
+    program = browser()
+    if program is None:
+        raise CampaignError(
+            f"A PDF needs a browser, and none of {', '.join(BROWSERS)} is here. Install one, name "
+            f"it in CAUSALFOCUS_BROWSER, or print the HTML report from your own."
+        )
+    with tempfile.TemporaryDirectory() as folder:
+        page = Path(folder) / "report.html"
+        page.write_text(html, encoding="utf-8")
+        options = ["--headless", "--disable-gpu", "--no-first-run", "--no-pdf-header-footer"]
+        options += ["--disable-background-networking", f"--user-data-dir={folder}/profile"]
+        if hasattr(os, "getuid") and os.getuid() == 0:
+            options.append("--no-sandbox")  # which root cannot have
+        done = subprocess.run(  # noqa: S603
+            [program, *options, f"--print-to-pdf={path.absolute()}", page.as_uri()],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+    if done.returncode != 0 or not path.exists():
+        raise CampaignError(f"{program} could not print the report: {done.stderr.strip()[-300:]}")

@@ -1,0 +1,117 @@
+"""What comes back from the page's forms, with every wrong field named."""
+
+from collections.abc import Mapping
+from urllib.parse import parse_qs
+
+from starlette.requests import Request
+
+from causalfocus.campaign import Asked, Specification
+from causalfocus.campaign.samples import number_in
+from causalfocus.errors import InvalidInputError
+
+MOST_BYTES = 1_000_000
+
+
+class FieldError(Exception):
+    """What is wrong with a form, by field; the empty name is for the form as a whole."""
+
+    def __init__(self, errors: dict[str, str]) -> None:
+        super().__init__("; ".join(errors.values()))
+        self.errors = errors
+
+
+async def fields_of(request: Request) -> dict[str, str]:
+    """The fields of a form, the last value of each."""
+    body = await request.body()
+    if len(body) > MOST_BYTES:
+        raise FieldError({"": "This is too long."})
+    try:
+        text = body.decode()
+    except UnicodeDecodeError:
+        raise FieldError({"": "This is not written in UTF-8."}) from None
+    return {name: values[-1] for name, values in parse_qs(text, keep_blank_values=True).items()}
+
+
+def sample_in(
+    fields: Mapping[str, str], asked: Asked, specification: Specification
+) -> dict[str, float]:
+    """The values of a sample; every variable but the one that was set needs one."""
+    sample: dict[str, float] = {}
+    errors: dict[str, str] = {}
+    for name in specification.names:
+        text = fields.get(f"value:{name}", "").strip()
+        if not text:
+            if name != asked.action.target:
+                errors[f"value:{name}"] = "A value is needed."
+            continue
+        try:
+            sample[name] = number_in(text, name)
+        except InvalidInputError as error:
+            errors[f"value:{name}"] = f"{error}."
+    if errors:
+        raise FieldError(errors)
+    return sample
+
+
+def number_of(fields: Mapping[str, str], name: str) -> int:
+    """A whole number that the page itself has put there."""
+    try:
+        return int(fields.get(name, ""))
+    except ValueError:
+        raise FieldError({"": f"{name} must be a whole number."}) from None
+
+
+def specification_in(fields: Mapping[str, str]) -> Specification:
+    """A new campaign's specification, from rows of a name, two ends of its range and a unit."""
+    variables: dict[str, dict[str, object]] = {}
+    errors: dict[str, str] = {}
+    rows = sorted({int(key.split(":")[1]) for key in fields if _is_row(key)})
+    for i in rows:
+        name = fields.get(f"name:{i}", "").strip()
+        low, high = (fields.get(f"{end}:{i}", "").strip() for end in ("low", "high"))
+        if not name:
+            if low or high:
+                errors[f"name:{i}"] = "A name is needed."
+            continue
+        if name in variables:
+            errors[f"name:{i}"] = "This name is taken."
+        entry: dict[str, object] = {}
+        if low or high:
+            entry["range"] = [_number(fields, f"{end}:{i}", errors) for end in ("low", "high")]
+        if fields.get(f"unit:{i}", "").strip():
+            entry["unit"] = fields[f"unit:{i}"].strip()
+        variables[name] = entry
+    if not variables:
+        errors[f"name:{rows[0] if rows else 0}"] = "At least one variable is needed."
+    numbers = {key: _number(fields, key, errors) for key in ("min_effect", "epsilon", "delta")}
+    if errors:
+        raise FieldError(errors)
+    try:
+        return Specification.from_dict(
+            {"title": fields.get("title", ""), "variables": variables, **numbers}
+        )
+    except InvalidInputError as error:
+        raise FieldError({_culprit(str(error)): str(error)}) from None
+
+
+def _is_row(key: str) -> bool:
+    name, _, number = key.partition(":")
+    return name in ("name", "low", "high", "unit") and number.isdecimal() and len(number) < 4
+
+
+def _number(fields: Mapping[str, str], key: str, errors: dict[str, str]) -> float:
+    text = fields.get(key, "").strip()
+    try:
+        return number_in(text, key.partition(":")[0]) if text else _missing()
+    except InvalidInputError as error:
+        errors[key] = f"{error}."
+        return 0.0
+
+
+def _missing() -> float:
+    raise InvalidInputError("A number is needed")
+
+
+def _culprit(message: str) -> str:
+    """The field that an error of the specification is about."""
+    return next((key for key in ("min_effect", "epsilon", "delta") if message.startswith(key)), "")
