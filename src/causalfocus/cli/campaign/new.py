@@ -29,7 +29,8 @@ def new(
         float | None, typer.Option(help="The smallest effect that matters.")
     ] = None,
     epsilon: Annotated[
-        str | None, typer.Option(help="Accuracy of the weights; none for the graph alone.")
+        str | None,
+        typer.Option(help="Accuracy of the weights, by default half of that; or none."),
     ] = None,
     delta: Annotated[float | None, typer.Option(help="How often it may be wrong.")] = None,
     stopping: Annotated[
@@ -64,8 +65,6 @@ def new(
             )
         smallest = min_effect if min_effect is not None else _number(ask, "min-effect", SMALLEST)
         accuracy = epsilon if epsilon is not None else _asked(ask, ACCURACY, f"{smallest / 2:g}")
-        if not accuracy:
-            raise InvalidInputError("Give --epsilon, the accuracy of the weights, or none.")
         names = list(dict.fromkeys(text.partition("=")[0].strip() for text in variables))
         units = dict(_pair(text) for text in unit or [])
         for name in units:
