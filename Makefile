@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: demo test lint types unit validity benchmark lock clean
+.PHONY: demo test lint types unit browser validity benchmark lock clean
 
 demo: $(VENV)/.ready
 	$(BIN)/causalfocus demo --out out/demo.png
@@ -21,12 +21,21 @@ types: $(VENV)/.ready
 	$(BIN)/mypy tests/literal
 
 # One process compiles the kernels first, so that the test workers find them in the cache.
-unit: $(VENV)/.ready
+unit: $(VENV)/.ready browser
 	$(BIN)/causalfocus demo --json > /dev/null
 	$(BIN)/causalfocus simulate --stopping evidence --nodes 3 --json > /dev/null
 	for policy in cbed abcd ait-dcdi git-dcdi; do \
 	    $(BIN)/causalfocus simulate --policy $$policy --nodes 2 --json > /dev/null; done
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal
+
+# The page is tested in a real browser. Where none is found and this may install one, it does; else
+# those tests are skipped, and say so.
+BROWSERS := chromium chromium-browser google-chrome google-chrome-stable $(CAUSALFOCUS_BROWSER)
+browser:
+	@for name in $(BROWSERS); do command -v $$name > /dev/null && exit 0; done; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+	    apt-get -qq update && apt-get -qq -y install --no-install-recommends chromium > /dev/null; \
+	fi || echo "No browser: the tests of the page will be skipped."
 
 # Two thousand runs of each rule at delta = 0.2: about twenty minutes on two cores. RUNS=300 for less.
 validity: $(VENV)/.ready

@@ -262,8 +262,8 @@ def test_events_read_back_as_they_were() -> None:
 
 def test_points_of_the_curve() -> None:
     noted = [n for n in range(1, 10_001) if is_noted(n)]
-    assert noted[:128] == list(range(1, 129))
-    assert 400 < len(noted) < 700
+    assert noted[:64] == list(range(1, 65))
+    assert 200 < len(noted) < 350
 
 
 def hand(*arguments: str) -> subprocess.Popen[str]:

@@ -144,6 +144,14 @@ def test_benchmark_counts_the_rounds_to_a_certificate() -> None:
     assert row["resolution"]["n_stopped"] == 2 and row["resolution"]["n_wrong"] == 0
 
 
+def test_benchmark_of_campaign_files() -> None:
+    done = causalfocus("benchmark", "--campaigns", "300", "--nodes", "2", "--json")
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)["campaigns"]
+    assert [row["n_rounds"] for row in rows] == [30, 300]
+    assert all(row["replayed"] <= 33 and row["opening"] > 0 for row in rows)
+
+
 def test_benchmark_without_the_referee_says_so(tmp_path: Path) -> None:
     done = causalfocus("benchmark", "--quick", "--json", cwd=tmp_path)
     assert done.returncode == 0

@@ -2,9 +2,13 @@
 
 import re
 import runpy
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+
+import causalfocus as cf
 
 ROOT = Path(__file__).parent.parent
 
@@ -50,3 +54,25 @@ def test_the_example_finds_its_hidden_system(capsys: pytest.CaptureFixture[str])
     result = scope["result"]
     assert result.certified and result.model.shd(scope["hidden"]) == 0
     assert "heater -> temperature" in shown and "temperature -> yield" in shown
+
+
+def test_the_campaign_against_a_rig_is_certified(tmp_path: Path) -> None:
+    """Two programs and the command line; and the rig's other way, by files."""
+    folder = ROOT / "examples" / "campaign"
+    done = subprocess.run(
+        [sys.executable, str(folder / "run.py"), str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Certified after" in done.stdout and (tmp_path / "report.html").exists()
+    with cf.Campaign.open(tmp_path / "reactor.campaign", read_only=True) as campaign:
+        found = {(cause, effect) for cause, effect, _ in campaign.result().model.edges}
+    assert found == {("heater", "temperature"), ("temperature", "yield"), ("stirrer", "yield")}
+    asked, outcomes = tmp_path / "asked.csv", tmp_path / "outcomes.csv"
+    asked.write_text("id,target,value\n7,,\n8,heater,3\n")
+    by_file = [str(folder / "rig.py"), "--seed", "1", "answer", str(asked), str(outcomes)]
+    subprocess.run([sys.executable, *by_file], check=True)
+    _, first, second = outcomes.read_text().splitlines()
+    assert first.startswith("7,") and second.startswith("8,3.0,")

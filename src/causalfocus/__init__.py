@@ -11,6 +11,7 @@ from causalfocus.version import __version__
 if TYPE_CHECKING:
     from causalfocus import baselines
     from causalfocus.actions import OBSERVE, Action, ActionSet, do
+    from causalfocus.campaign import Campaign, CampaignError
     from causalfocus.errors import (
         AlreadyStoppedError,
         CausalFocusError,
@@ -36,6 +37,8 @@ _HOME = {
     "Action": "actions",
     "ActionSet": "actions",
     "do": "actions",
+    "Campaign": "campaign",
+    "CampaignError": "campaign",
     "AlreadyStoppedError": "errors",
     "CausalFocusError": "errors",
     "InvalidInputError": "errors",
@@ -70,6 +73,8 @@ __all__ = [
     "ActionSet",
     "AlreadyStoppedError",
     "Alternative",
+    "Campaign",
+    "CampaignError",
     "CausalFocusError",
     "Complexity",
     "Focus",

@@ -15,6 +15,7 @@ from causalfocus.benchmark.baseline_tables import (
     schedule_table,
 )
 from causalfocus.benchmark.baselines import Curve, LearnerTimes, Recovery, ScheduleRow
+from causalfocus.benchmark.campaigns import CampaignTimes, campaign_table
 from causalfocus.benchmark.certificates import DELTAS, CertificateSummary
 from causalfocus.benchmark.costs import CostSummary
 from causalfocus.benchmark.game import GameTimes
@@ -45,6 +46,7 @@ class Figures:
     curves: list[Curve] = field(default_factory=list)
     recoveries: list[Recovery] = field(default_factory=list)
     schedules: list[ScheduleRow] = field(default_factory=list)
+    campaigns: list[CampaignTimes] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -62,6 +64,7 @@ class Figures:
             "curves": [asdict(row) for row in self.curves],
             "recoveries": [asdict(row) for row in self.recoveries],
             "schedules": [asdict(row) for row in self.schedules],
+            "campaigns": [asdict(row) for row in self.campaigns],
         }
 
     def to_markdown(self) -> str:
@@ -81,6 +84,7 @@ class Figures:
             (self.recoveries, recovery_table),
             (self.schedules, schedule_table),
             (self.curves, curve_table),
+            (self.campaigns, campaign_table),
         ]
         shown = [table(rows) for rows, table in tables if rows]
         return "\n\n".join([_conditions(), *shown]) + "\n"

@@ -182,6 +182,11 @@ class Campaign:
         with self._lock:
             return self._log.last
 
+    @property
+    def n_replayed(self) -> int:
+        """Events that were played one by one to get here; a checkpoint spares those before it."""
+        return self._current().n_played
+
     def result(self) -> Result:
         """The certified answer once there is one, or the refutation; until then the estimate."""
         with self._lock:
@@ -400,6 +405,8 @@ class Campaign:
                 self._kept_rounds = 0 if playback is None else playback.learner.rounds
             if playback is None:
                 playback = Playback(self.specification, self._root)
+            if not playback.n_played:
+                playback.known_up_to = self._log.curve_end
             for event in self._log.after(playback.seq):
                 playback.play(event)
                 on_learned(playback.learner.rounds)

@@ -105,6 +105,13 @@ class EventLog:
         rows = self._file.read("SELECT round, evidence FROM curve WHERE code = ?", (code_in_use(),))
         return {number: -math.inf if value is None else value for number, value in rows}
 
+    @property
+    def curve_end(self) -> int:
+        """The last round of the curve that was kept; points come without gaps up to there."""
+        query = "SELECT round FROM curve WHERE code = ? ORDER BY round DESC LIMIT 1"
+        rows = self._file.read(query, (code_in_use(),))
+        return int(rows[0][0]) if rows else 0
+
     def keep_curve(self, connection: Connection, points: dict[int, float]) -> None:
         code = code_in_use()
         rows = [(n, value if math.isfinite(value) else None, code) for n, value in points.items()]

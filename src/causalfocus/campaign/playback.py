@@ -14,7 +14,7 @@ from causalfocus.errors import CausalFocusError
 from causalfocus.focus import Focus
 from causalfocus.learner import Sample, Told
 
-POINTS_PER_DOUBLING: Final = 64
+POINTS_PER_DOUBLING: Final = 32
 """So often the evidence is noted for the curve while the rounds double."""
 
 
@@ -99,6 +99,7 @@ class Playback:
     n_asked : how many actions were ever asked for
     stopped : of the first stop in the log, None before
     points : evidence at some rounds, for the curve
+    known_up_to : up to this round the curve is kept elsewhere; it is dear, and not computed again
     n_played : events that were played one by one
     """
 
@@ -111,6 +112,7 @@ class Playback:
         self.n_asked = 0
         self.stopped: Event | None = None
         self.points: dict[int, float] = {}
+        self.known_up_to = 0
         self.n_played = 0
         self._before = self.learner._now
 
@@ -131,8 +133,9 @@ class Playback:
         if event.brings_sample and event.action is not None:
             self._before = self.learner._now
             self.learner.tell(event.action, event.row)
-            if is_noted(self.learner.rounds):
-                self.points[self.learner.rounds] = self.learner.decision.evidence
+            rounds = self.learner.rounds
+            if rounds > self.known_up_to and is_noted(rounds):
+                self.points[rounds] = self.learner.decision.evidence
         elif event.kind == "stopped" and self.stopped is None:
             self.stopped = event
         elif event.kind == "continued":

@@ -34,6 +34,9 @@ def benchmark(
     baselines: Annotated[
         int, typer.Option(min=0, help="Only the baselines, on so many systems of six nodes.")
     ] = 0,
+    campaigns: Annotated[
+        int, typer.Option(min=0, help="Only campaign files, up to so many rounds.")
+    ] = 0,
     nodes: Annotated[int, typer.Option(help="Nodes of these systems.")] = 6,
     first_seed: Annotated[int, typer.Option(min=0, help="Seed of the first of them.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -47,6 +50,7 @@ def benchmark(
         recovery,
         schedules,
     )
+    from causalfocus.benchmark.campaigns import campaign_times
     from causalfocus.benchmark.certificates import certified_runs, summary
     from causalfocus.benchmark.costs import cost_runs, cost_summary
     from causalfocus.benchmark.game import game_times
@@ -75,7 +79,10 @@ def benchmark(
         figures.schedules = _watched(progress, "schedules", rows, 3 * len(SCHEDULES))
         drawn = curves(baselines, workers)
         figures.curves = _watched(progress, "curves", drawn, len(VARIANTS))
-    if systems or costs or violations or baselines:
+    if campaigns:
+        lengths = (max(1, campaigns // 10), campaigns)
+        figures.campaigns = _watched(progress, "campaigns", campaign_times(nodes, lengths), 2)
+    if systems or costs or violations or baselines or campaigns:
         _deliver(figures, progress, out, as_json)
         return
     literal = find_referee(referee)
