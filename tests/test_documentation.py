@@ -7,8 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 import causalfocus as cf
+from causalfocus.campaign import Specification
 
 ROOT = Path(__file__).parent.parent
 
@@ -29,6 +31,16 @@ def test_the_example_of_the_baselines_runs(capsys: pytest.CaptureFixture[str]) -
     exec(compile(block, "baselines.md", "exec"), scope)  # noqa: S102
     assert "X" in capsys.readouterr().out
     assert scope["to_a_certificate"].rounds == 100  # type: ignore[attr-defined]
+
+
+def test_the_example_of_campaigns_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    document = (ROOT / "docs" / "campaigns.md").read_text()
+    (block,) = re.findall(r"```python\n(.*?)```", document, re.DOTALL)
+    exec(compile(block, "campaigns.md", "exec"), {})  # noqa: S102
+    assert capsys.readouterr().out.startswith("2 ")
+    (text,) = re.findall(r"```yaml\n(.*?)```", document, re.DOTALL)
+    found = Specification.from_dict(yaml.safe_load(text))
+    assert found.actions.ranges == ((20.0, 80.0), (1.0, 3.0), None) and found.epsilon == 0.07
 
 
 def test_the_engine_has_as_many_graphs_as_the_readme_says() -> None:
