@@ -21,6 +21,8 @@ from causalfocus.report.campaign_report import browser as installed_browser
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
+expect.set_options(timeout=60_000)  # a busy machine is no failure
+
 NASTY = "<script>document.title='hacked'</script><b>bold</b>"
 
 

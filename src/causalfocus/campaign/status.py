@@ -119,7 +119,7 @@ def status(campaign: Campaign, *, foretell: bool = True) -> Status:
             decision.reason,
             edges(campaign),
             result.model.equations(),
-            _remaining(campaign) if foretell and state == "running" else None,
+            remaining(campaign) if foretell and state == "running" else None,
             (alarms[0].words, alarms[0].evidence) if alarms else None,
             campaign.pending,
             {str(action): n for action, n in learner.counts.items()},
@@ -188,8 +188,8 @@ def _bounds(campaign: Campaign) -> str:
     return ", ".join(parts)
 
 
-def _remaining(campaign: Campaign) -> Remaining | None:
-    """None if the present estimate cannot tell."""
+def remaining(campaign: Campaign) -> Remaining | None:
+    """Rounds to go by the present estimate; None if it cannot tell."""
     specification, learner = campaign.specification, campaign.learner
     if specification.stopping == "paper" or learner.rounds < 4 * len(learner.names):
         return None

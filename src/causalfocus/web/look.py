@@ -1,12 +1,12 @@
 """What the page shows: a look at the campaign, prepared for the templates."""
 
-import threading
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from causalfocus.campaign import Asked, Campaign, Event
-from causalfocus.campaign.status import Remaining, Status, status
+from causalfocus.campaign.status import Remaining, Status, remaining, status
 from causalfocus.report.campaign_report import drawings
+from causalfocus.report.svg import Drawn
 
 PAGE: Final = 30
 """Events on a page of the log."""
@@ -44,38 +44,39 @@ class Looker:
 
     def __init__(self, campaign: Campaign) -> None:
         self.campaign = campaign
-        self._lock = threading.Lock()
         self._foretold: tuple[int, Remaining | None] | None = None
+        self._drawn: tuple[Status, dict[str, Drawn]] | None = None
 
-    def look(self) -> Status:
-        """The present status."""
+    def look(self) -> tuple[Status, dict[str, Drawn]]:
+        """The present status with its drawings; they are made once for all who look."""
         with self.campaign.held():
-            now = status(self.campaign, foretell=False)
-            return replace(now, remaining=self._remaining(now))
+            if self._drawn is None or self._drawn[0].last_event != self.campaign.last_event:
+                found = status(self.campaign, foretell=False)
+                now = replace(found, remaining=self._remaining(found))
+                self._drawn = now, drawings(self.campaign, now)
+            return self._drawn
 
     def _remaining(self, now: Status) -> Remaining | None:
         if now.state != "running":
             return None
-        with self._lock:
-            if self._foretold is not None:
-                then, found = self._foretold
-                if found is not None and 0 <= now.rounds - then <= then // FORETELL_SHARE:
-                    passed = now.rounds - then
-                    return Remaining(
-                        *(max(0, n - passed) for n in (found.rounds, found.low, found.high))
-                    )
-            found = status(self.campaign).remaining
-            self._foretold = now.rounds, found
-            return found
+        if self._foretold is not None:
+            then, found = self._foretold
+            if found is not None and 0 <= now.rounds - then <= then // FORETELL_SHARE:
+                ends = (found.rounds, found.low, found.high)
+                return Remaining(*(max(0, n - (now.rounds - then)) for n in ends))
+        found = remaining(self.campaign)
+        self._foretold = now.rounds, found
+        return found
 
-    def parts(self, now: Status) -> dict[str, Any]:
+    def parts(self) -> dict[str, Any]:
         """Drawings and facts for the templates."""
+        now, drawn = self.look()
         return {
             "now": now,
             "specification": self.campaign.specification,
             "path": self.campaign.path.name,
             "read_only": self.campaign.read_only,
-            **drawings(self.campaign, now),
+            **drawn,
         }
 
     def log(self, search: str, page: int) -> LogPage:

@@ -89,11 +89,11 @@ class Server:
         self, request: Request, looker: Looker, errors: dict[str, str], fields: dict[str, str]
     ) -> dict[str, Any]:
         """All that the templates of the page use."""
-        now = looker.look()
+        shown = looker.parts()
         wanted = request.query_params.get("id") or fields.get("id") or ""
         search, page = request.query_params.get("search", ""), request.query_params.get("page", "")
-        return looker.parts(now) | {
-            "asked": chosen(now, int(wanted) if wanted.isdecimal() else None),
+        return shown | {
+            "asked": chosen(shown["now"], int(wanted) if wanted.isdecimal() else None),
             "errors": errors,
             "fields": fields,
             "log": looker.log(search, int(page) if page.isdecimal() and len(page) < 10 else 1),
