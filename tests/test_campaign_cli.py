@@ -104,6 +104,13 @@ def test_a_campaign_by_command(run: Run, tmp_path: Path) -> None:
     assert {(e["cause"], e["effect"]) for e in now["edges"]} >= {
         (c, e) for c, e, w in SYSTEM.edges if abs(w) >= 0.5
     }
+    old = json.loads(run("export", "a.campaign", "o.json") and (tmp_path / "o.json").read_text())
+    wrong = next(e for e in old["events"] if e["round"] == 1)["sample"]["X2"]
+    assert (
+        run("correct", "a.campaign", "1", f"X2={wrong + 1e-9!r}", "--reason", "x").returncode == 0
+    )
+    now = json.loads(run("status", "a.campaign", "--json").stdout)
+    assert now["state"] == "certified"
     refused = run("next", "a.campaign")
     assert refused.returncode == 1 and "campaign go-on a.campaign" in refused.stderr
     assert run("go-on", "a.campaign").returncode == 0
@@ -173,6 +180,8 @@ def _action(asked: dict[str, object]) -> object:
         (["report", "rig.campaign", "--out", "a.docx"], 2, "ends in .html or .pdf"),
         (["report", "rig.campaign", "--out", "no/a.html"], 2, "There is no folder no"),
         (["go-on", "rig.campaign"], 2, "has not stopped"),
+        (["correct", "rig.campaign", "1", "flow=2", "--reason", "x"], 2, "no round 1 to correct"),
+        (["correct", "rig.campaign", "1", "flow=2"], 2, "a reason is needed"),
         (["note", "rig.campaign", ""], 2, "nothing to note"),
     ],
 )

@@ -162,6 +162,15 @@ def test_a_campaign_in_the_browser(watched: Page, path: Path) -> None:
 
     with served(path) as address:  # restarted, elsewhere
         page.goto(address)
+        page.get_by_text("Correct a round").click()
+        page.get_by_label("True value").fill("0.75")
+        page.get_by_role("button", name="Correct").click()
+        expect(page.locator("[data-error=round]")).to_have_text("A whole number is needed.")
+        page.get_by_label("Round", exact=True).fill("1")
+        page.get_by_label("What went wrong").fill("typed 0.5")
+        page.get_by_role("button", name="Correct").click()
+        expect(page.locator("#said")).to_have_text("Round 1 is corrected.")
+        expect(page.locator("#part-log")).to_contain_text("corrected 1")
         expect(page.locator("#part-state")).to_contain_text("61 rounds")
         page.get_by_label("Search the log").fill("pump")
         page.keyboard.press("Enter")

@@ -22,6 +22,7 @@ from causalfocus.claims import Stopping
 from causalfocus.errors import InvalidInputError
 from causalfocus.focus import Focus
 from causalfocus.learner import Sample
+from causalfocus.names import position
 from causalfocus.result import Result
 from causalfocus.space import ModelClass
 from causalfocus.stopping import Decision
@@ -282,6 +283,51 @@ class Campaign:
                 Event("rejected", who=_who(who), note=reason, ask=asked.id, action=asked.action)
             )
 
+    def correct(
+        self,
+        number: int,
+        values: Mapping[str, float],
+        reason: str,
+        *,
+        who: str | None = None,
+    ) -> Event:
+        """Put right what was recorded of a round: a slip of the pen, a unit mixed up.
+
+        The log keeps both, and all is learned again with the right values; a certificate that
+        rested on the wrong ones is gone, and a new one is noted if there is one. Correct what was
+        not what the rig did, and nothing else: to change a true outcome would bias what is learned.
+
+        Parameters
+        ----------
+        number : of the round
+        values : of the variables that were wrong
+        reason : why they were
+        who : by default the user's name
+        """
+        if not reason.strip():
+            raise InvalidInputError("Say what was wrong: a reason is needed.")
+        if not values:
+            raise InvalidInputError("Give the variables that were wrong, with their true values.")
+        with self._adding() as entry:
+            first = self._log.sample(number)
+            if first is None or first.action is None or first.sample is None:
+                rounds = entry.playback.learner.rounds
+                raise InvalidInputError(
+                    f"There is no round {number} to correct; the campaign has {rounds} rounds."
+                )
+            before = self._log.corrections(entry.playback.seq).get(number, first.sample)
+            sample = dict(zip(self.names, before, strict=True))
+            for name in values:
+                position(name, self.names)
+            row = entry.playback.as_row(first.action, sample | dict(values))
+            if row == before:
+                raise InvalidInputError(f"Round {number} has these values already.")
+            event = entry.write(
+                Event("corrected", "", _who(who), reason, None, number, first.action, row)
+            )
+        self._settle()
+        return event
+
     def import_samples(
         self,
         samples: Sequence[tuple[Action, Sample]],
@@ -320,11 +366,15 @@ class Campaign:
                         sample=row,
                     )
                 )
+        self._settle(on_learned)
+        return len(rows)
+
+    def _settle(self, on_learned: Callable[[int], None] = lambda _: None) -> None:
+        """Learn from what was only written, while others may write, and note a stop."""
         with self._lock:
             self._current(on_learned)
             with self._adding():
-                pass  # notes the stop, if there was one
-        return len(rows)
+                pass
 
     def note(self, text: str, *, who: str | None = None) -> Event:
         """Write something down."""
@@ -357,6 +407,11 @@ class Campaign:
     def iterate(self) -> Iterator[Event]:
         """The whole log, event by event."""
         return self._log.after(0)
+
+    def corrections(self) -> dict[int, tuple[float, ...]]:
+        """Values of all rounds that were corrected."""
+        with self._lock:
+            return self._log.corrections(self._log.last)
 
     def n_events(self, search: str = "") -> int:
         """How many events there are, or match a search."""
@@ -433,9 +488,9 @@ class Campaign:
             self._log.keep_curve(connection, playback.points)
             playback.points.clear()
         rounds = playback.learner.rounds
-        if rounds - self._kept_rounds >= CHECKPOINT_EVERY:
+        if rounds - self._kept_rounds >= CHECKPOINT_EVERY or playback.has_corrected:
             self._log.keep_checkpoint(connection, playback)
-            self._kept_rounds = rounds
+            self._kept_rounds, playback.has_corrected = rounds, False
 
     def _performed(
         self,

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from causalfocus.actions import Action
 
-Kind = Literal["asked", "told", "rejected", "imported", "noted", "stopped", "continued"]
+Kind = Literal[
+    "asked", "told", "rejected", "imported", "corrected", "noted", "stopped", "continued"
+]
 
 COLUMNS: Final = (
     "seq",
@@ -39,7 +41,7 @@ class Event:
     at : when, in UTC
     who, note : free texts
     ask : number of the asked action that it is about, if it is
-    round : number of the sample, if it brings one
+    round : number of the sample that it brings, or corrects
     action : what was asked for or done
     sample : the values of all variables in their order
     facts : of a stop, what was certified or refuted

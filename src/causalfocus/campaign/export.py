@@ -12,8 +12,8 @@ from causalfocus.campaign.status import status
 
 
 def samples_csv(campaign: Campaign) -> Iterator[str]:
-    """The samples, a line each, as `campaign import` reads them."""
-    names = campaign.names
+    """The samples, corrected, a line each, as `campaign import` reads them."""
+    names, corrected = campaign.names, campaign.corrections()
     yield _as_line(["round", "at", "who", "id", "target", "value", *names, "note"])
     for event in campaign.iterate():
         if event.brings_sample and event.action is not None and event.sample is not None:
@@ -26,7 +26,7 @@ def samples_csv(campaign: Campaign) -> Iterator[str]:
                     "" if event.ask is None else event.ask,
                     action.target or "",
                     "" if action.value is None else repr(action.value),
-                    *(repr(value) for value in event.sample),
+                    *map(repr, corrected.get(event.round or 0, event.sample)),
                     _harmless(event.note),
                 ]
             )

@@ -69,14 +69,28 @@ class EventLog:
         )
         return Event.from_row(rows[0]) if rows else None
 
-    def told(self, most: int) -> Iterator[Told]:
-        """The first samples, so many at most."""
+    def told(self, most: int, seq: int) -> Iterator[Told]:
+        """The first samples, so many at most, with the corrections up to an event."""
+        corrected = self.corrections(seq)
         query = (
-            "SELECT target, value, sample FROM events "
+            "SELECT round, target, value, sample FROM events "
             "WHERE kind IN ('told', 'imported') AND round <= ? ORDER BY round"
         )
-        for target, value, sample in self._file.iterate(query, (most,)):
-            yield as_told(Action(target or None, value), json.loads(sample))
+        for number, target, value, sample in self._file.iterate(query, (most,)):
+            row = corrected.get(number) or tuple(json.loads(sample))
+            yield as_told(Action(target or None, value), row)
+
+    def corrections(self, seq: int) -> dict[int, tuple[float, ...]]:
+        """The last correction of each round that has one, up to an event."""
+        query = (
+            "SELECT round, sample FROM events WHERE kind = 'corrected' AND seq <= ? ORDER BY seq"
+        )
+        return {number: tuple(json.loads(text)) for number, text in self._file.read(query, (seq,))}
+
+    def sample(self, number: int) -> Event | None:
+        """The event that brought the sample of a round."""
+        rows = self._file.read(ALL + " WHERE round = ? AND kind IN ('told', 'imported')", (number,))
+        return Event.from_row(rows[0]) if rows else None
 
     def add(self, connection: Connection, event: Event) -> None:
         connection.execute(INSERT, event.to_row())

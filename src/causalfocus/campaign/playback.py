@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from causalfocus.actions import Action
 from causalfocus.campaign.checkpoint import packed, unpacked
@@ -97,9 +98,10 @@ class Playback:
     seq, digest : of the last event
     pending : asked and not answered
     n_asked : how many actions were ever asked for
-    stopped : of the first stop in the log, None before
+    stopped : the event of the stop; None before, and after a correction
     points : evidence at some rounds, for the curve
     known_up_to : up to this round the curve is kept elsewhere; it is dear, and not computed again
+    has_corrected : whether a correction was played, which is worth a checkpoint: it takes long
     n_played : events that were played one by one
     """
 
@@ -113,6 +115,7 @@ class Playback:
         self.stopped: Event | None = None
         self.points: dict[int, float] = {}
         self.known_up_to = 0
+        self.has_corrected = False
         self.n_played = 0
         self._before = self.learner._now
 
@@ -131,17 +134,35 @@ class Playback:
         elif event.kind in ("told", "rejected") and event.ask is not None:
             self.pending.pop(event.ask, None)
         if event.brings_sample and event.action is not None:
-            self._before = self.learner._now
-            self.learner.tell(event.action, event.row)
-            rounds = self.learner.rounds
-            if rounds > self.known_up_to and is_noted(rounds):
-                self.points[rounds] = self.learner.decision.evidence
+            self._tell(as_told(event.action, event.row))
+        elif event.kind == "corrected" and event.round is not None:
+            self._correct(event.round, event.row)
         elif event.kind == "stopped" and self.stopped is None:
             self.stopped = event
         elif event.kind == "continued":
             self.learner.continue_after_stop()
         self.seq, self.digest = event.seq, event.digest
         self.n_played += 1
+
+    def _tell(self, told: Told) -> None:
+        self._before = self.learner._now
+        self.learner.tell(told.action, told.sample)
+        rounds = self.learner.rounds
+        if rounds > self.known_up_to and is_noted(rounds):
+            self.points[rounds] = self.learner.decision.evidence
+
+    def _correct(self, number: int, row: NDArray[np.float64]) -> None:
+        """Learn all again with another sample in one round."""
+        lines, continued = list(self.learner.log), self.learner.continued_at
+        lines[number - 1] = as_told(lines[number - 1].action, row)
+        self.learner, self.stopped = self.specification.learner(), None
+        self._before = self.learner._now
+        self.known_up_to = min(self.known_up_to, number - 1)
+        self.has_corrected = True
+        for told in lines:
+            self._tell(told)
+            for _ in range(continued.count(self.learner.rounds)):
+                self.learner.continue_after_stop()
 
     def as_row(self, action: Action, sample: Sample) -> tuple[float, ...]:
         """A sample as one number per variable, checked, without taking it in."""
@@ -180,18 +201,19 @@ class Playback:
         specification: Specification,
         place: tuple[int, bytes],
         contents: bytes,
-        fetch: Callable[[int], Iterable[Told]],
+        fetch: Callable[[int, int], Iterable[Told]],
         event: Callable[[int], Event],
     ) -> "Playback":
         """As it was when it was packed.
 
         place : number and digest of the last event then
-        fetch : gives the first samples, for whoever looks at the learner's log
+        fetch : gives the first samples, as they stood after an event, for whoever looks at the
+            learner's log
         event : gives an event by its number
         """
         found = cls(specification, place[1])
         rounds, found._before, more = unpacked(contents, found.learner)
-        found.learner._log = LateLog(rounds, lambda: fetch(rounds))  # type: ignore[assignment]
+        found.learner._log = LateLog(rounds, lambda: fetch(rounds, place[0]))  # type: ignore[assignment]
         found.seq = place[0]
         found.pending = {
             line[0]: Asked(line[0], Action(line[1], line[2]), *line[3:]) for line in more["pending"]

@@ -39,6 +39,8 @@ MIGRATIONS: Final[tuple[str, ...]] = (
     CREATE UNIQUE INDEX a_round_has_one_sample ON events (round)
         WHERE kind IN ('told', 'imported');
 
+    CREATE INDEX corrections ON events (seq) WHERE kind = 'corrected';
+
     CREATE TRIGGER events_stay BEFORE UPDATE ON events
         BEGIN SELECT RAISE(ABORT, 'the log of a campaign is only ever added to'); END;
     CREATE TRIGGER events_are_kept BEFORE DELETE ON events

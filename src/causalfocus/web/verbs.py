@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from causalfocus.campaign.samples import number_in
 from causalfocus.errors import InvalidInputError
 from causalfocus.web.forms import FieldError, number_of, sample_in
 from causalfocus.web.server import Server
@@ -42,6 +43,25 @@ def reject(server: Server, fields: Fields) -> Said:
     return {"said": f"Number {number} is rejected."}
 
 
+def correct(server: Server, fields: Fields) -> Said:
+    errors: dict[str, str] = {}
+    number, name, value = 0, fields.get("variable", ""), 0.0
+    try:
+        number = int(fields.get("round", ""))
+    except ValueError:
+        errors["round"] = "A whole number is needed."
+    try:
+        value = number_in(fields.get("true_value", ""), name)
+    except InvalidInputError as error:
+        errors["true_value"] = f"{error}."
+    if not fields.get("why", "").strip():
+        errors["why"] = "A reason is needed."
+    if errors:
+        raise FieldError(errors)
+    server.campaign.correct(number, {name: value}, fields["why"].strip(), who=_who(fields))
+    return {"said": f"Round {number} is corrected."}
+
+
 def note(server: Server, fields: Fields) -> Said:
     text = fields.get("text", "").strip()
     if not text:
@@ -60,6 +80,7 @@ VERBS: dict[str, Verb] = {
     "next": ask,
     "record": record,
     "reject": reject,
+    "correct": correct,
     "note": note,
     "go-on": go_on,
 }

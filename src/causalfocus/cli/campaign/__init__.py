@@ -2,7 +2,7 @@
 
 import typer
 
-from causalfocus.cli.campaign.acting import go_on, next_actions, note, record, reject
+from causalfocus.cli.campaign.acting import correct, go_on, next_actions, note, record, reject
 from causalfocus.cli.campaign.files import export, import_, verify
 from causalfocus.cli.campaign.new import new
 from causalfocus.cli.campaign.reporting import report
@@ -18,6 +18,7 @@ campaign.command("new")(new)
 campaign.command("next")(next_actions)
 campaign.command("record")(record)
 campaign.command("reject")(reject)
+campaign.command("correct")(correct)
 campaign.command("import")(import_)
 campaign.command("status")(show_status)
 campaign.command("note")(note)

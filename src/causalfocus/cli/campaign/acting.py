@@ -104,6 +104,26 @@ def reject(
             typer.echo(f"{number} ({event.action}) is rejected.")
 
 
+def correct(
+    file: File,
+    number: Annotated[int, typer.Argument(metavar="ROUND", help="Whose values were wrong.")],
+    values: Annotated[list[str], typer.Argument(help="NAME=VALUE of what was wrong.")],
+    reason: Annotated[str, typer.Option(help="What went wrong.")] = "",
+    who: Who = None,
+    as_json: AsJson = False,
+) -> None:
+    """Put right what was recorded of a round; the log keeps both, and all is learned again."""
+    with Campaign.open(file) as campaign:
+        sample = {name: number_in(text, name) for name, text in _pairs(values)}
+        if not reason and is_at_terminal() and not as_json:
+            reason = typer.prompt("What went wrong")
+        event = campaign.correct(number, sample, reason, who=who)
+        if as_json:
+            typer.echo(json.dumps({"round": number, "seq": event.seq}))
+        else:
+            typer.echo(f"Round {number} is corrected, and all is learned again.")
+
+
 def note(
     file: File,
     text: Annotated[str, typer.Argument(help="What to write down.")],
