@@ -33,7 +33,8 @@ from causalfocus.experiments.specification import Setting, Specification, log_sp
 from causalfocus.experiments.stops import Stops
 from causalfocus.experiments.store import Store
 from causalfocus.experiments.tables import as_csv, curve_rows, replicate_rows
-from causalfocus.experiments.units import Unit, units_for, write_whole
+from causalfocus.experiments.units import Unit, units_for
+from causalfocus.whole_files import write_whole
 
 SMALL = Setting(2, 0.5)
 

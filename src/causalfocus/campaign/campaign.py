@@ -1,22 +1,23 @@
 """A campaign: a learner whose samples come over days, by several hands, kept in one file."""
 
-import getpass
 import json
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from sqlite3 import Connection
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Final, Self
 
 from causalfocus.actions import Action, ActionSet
+from causalfocus.campaign.entry import Entry, as_text, by_whom
 from causalfocus.campaign.events import Event, now
 from causalfocus.campaign.file import PATIENCE, CampaignError, CampaignFile
 from causalfocus.campaign.log import EventLog
-from causalfocus.campaign.playback import Asked, Playback
+from causalfocus.campaign.playback import Asked, LogError, Playback
 from causalfocus.campaign.specification import Specification
 from causalfocus.claims import Stopping
 from causalfocus.errors import InvalidInputError
@@ -29,6 +30,12 @@ from causalfocus.stopping import Decision
 
 CHECKPOINT_EVERY: Final = 32
 """Samples between checkpoints: opening a campaign replays about as many at most."""
+
+FREE_TRIALS: Final = 3
+"""How often something long is learned without holding the file, before it is held."""
+
+LARGEST_NUMBER: Final = 2**62
+"""Of rounds and asked actions: SQLite knows no larger integers."""
 
 MOST_ASKED: Final = 1000
 """Actions that may be out at once."""
@@ -58,20 +65,28 @@ class Campaign:
 
     def __init__(self, file: CampaignFile) -> None:
         """Use `create` or `open`."""
-        rows = file.read("SELECT document, digest FROM specification")
+        rows = file.read("SELECT document, salt, made, digest FROM specification")
         if not rows:
             raise CampaignError(
-                f"{file.path} holds no specification: the program that made it was interrupted. "
-                f"Delete the file and make the campaign again."
+                f"{file.path} holds no specification. If it was copied, the file that ends in -wal "
+                f"belongs to it: put that beside it. If the program that made it was interrupted, "
+                f"make the campaign again under another name."
+            )
+        document, salt, made, root = rows[0]
+        if _root(salt, made, document) != root:
+            raise LogError(
+                f"The specification of {file.path} was changed by other hands. Nothing can be "
+                f"certified from it; restore the file from a copy."
             )
         self._file = file
         self._log = EventLog(file)
-        self._root: bytes = rows[0][1]
+        self._root: bytes = root
         self._playback: Playback | None = None
         self._kept_rounds = 0
         self._answer: tuple[int, Result] | None = None
+        self._n_holds = 0
         self._lock = threading.RLock()
-        self.specification: Final = Specification.from_dict(json.loads(rows[0][0]))
+        self.specification: Final = Specification.from_dict(json.loads(document))
 
     @classmethod
     def create(
@@ -102,9 +117,13 @@ class Campaign:
             given = tuple((units or {}).get(name, "") for name in actions.names)
             specification = Specification(title, actions, given, space, epsilon, delta, stopping)
         document, made = json.dumps(specification.to_dict(), ensure_ascii=False), now()
-        root = sha256(os.urandom(16) + made.encode() + document.encode()).digest()
-        insert = "INSERT INTO specification (only, made, digest, document) VALUES (1, ?, ?, ?)"
-        return cls(CampaignFile.create(Path(path), insert, (made, root, document)))
+        salt = os.urandom(16)
+        root = _root(salt, made, document)
+        insert = "INSERT INTO specification VALUES (1, ?, ?, ?, ?)"
+        campaign = cls(CampaignFile.create(Path(path), insert, (made, salt, root, document)))
+        with campaign._adding():
+            pass  # a system of one variable is known before the first round
+        return campaign
 
     @classmethod
     def open(
@@ -156,7 +175,10 @@ class Campaign:
 
     @property
     def learner(self) -> Focus:
-        """The learner that was told all samples recorded so far, by whomever."""
+        """The learner that was told all samples recorded so far, by whomever.
+
+        To look at. What you tell it yourself is not recorded, and forgotten at the next look.
+        """
         return self._current().learner
 
     @property
@@ -181,7 +203,12 @@ class Campaign:
     def last_event(self) -> int:
         """Number of the last event: it changes whenever anything happens."""
         with self._lock:
-            return self._log.last
+            return self._current().seq if self._n_holds else self._log.last
+
+    @property
+    def contradiction(self) -> str | None:
+        """Between the stop in the log and what this version makes of the same samples, in words."""
+        return self._current().contradiction
 
     @property
     def n_replayed(self) -> int:
@@ -198,9 +225,14 @@ class Campaign:
 
     @contextmanager
     def held(self) -> Iterator[Self]:
-        """No other thread of this process changes anything meanwhile."""
+        """All looks at it meanwhile see the same; what others record is seen afterwards."""
         with self._lock:
-            yield self
+            self._current()
+            self._n_holds += 1
+            try:
+                yield self
+            finally:
+                self._n_holds -= 1
 
     def next(self, n: int = 1, *, who: str | None = None, note: str = "") -> tuple[Asked, ...]:
         """Ask for n actions; each stays pending until it is recorded or rejected.
@@ -217,7 +249,11 @@ class Campaign:
                     f"reject some first."
                 )
             for i, action in enumerate(entry.playback.next_actions(n)):
-                entry.add(Event("asked", who=_who(who), note=note, ask=first + i, action=action))
+                entry.add(
+                    Event(
+                        "asked", who=by_whom(who), note=as_text(note), ask=first + i, action=action
+                    )
+                )
             return tuple(pending[first + i] for i in range(n))
 
     def record(
@@ -267,7 +303,7 @@ class Campaign:
         note: str,
     ) -> Event:
         row, number = playback.as_row(action, sample), playback.learner.rounds + 1
-        return Event("told", "", _who(who), note, ask, number, action, row)
+        return Event("told", "", by_whom(who), as_text(note), ask, number, action, row)
 
     def reject(self, id: int, reason: str, *, who: str | None = None) -> Event:  # noqa: A002
         """Give up an asked action that cannot be performed.
@@ -279,9 +315,8 @@ class Campaign:
             raise InvalidInputError("Say why the action was not performed: a reason is needed.")
         with self._adding() as entry:
             asked = self._asked(entry.playback, id)
-            return entry.add(
-                Event("rejected", who=_who(who), note=reason, ask=asked.id, action=asked.action)
-            )
+            event = Event("rejected", "", by_whom(who), as_text(reason), asked.id)
+            return entry.add(replace(event, action=asked.action))
 
     def correct(
         self,
@@ -306,27 +341,26 @@ class Campaign:
         """
         if not reason.strip():
             raise InvalidInputError("Say what was wrong: a reason is needed.")
+        if not isinstance(number, int) or not 0 < number < LARGEST_NUMBER:
+            raise InvalidInputError(f"{number!r} is no number of a round.")
         if not values:
             raise InvalidInputError("Give the variables that were wrong, with their true values.")
-        with self._adding() as entry:
-            first = self._log.sample(number)
+        with self._lock:
+            playback, first = self._current(), self._log.sample(number)
             if first is None or first.action is None or first.sample is None:
-                rounds = entry.playback.learner.rounds
                 raise InvalidInputError(
-                    f"There is no round {number} to correct; the campaign has {rounds} rounds."
+                    f"There is no round {number} to correct; the campaign has "
+                    f"{playback.n_samples} rounds."
                 )
-            before = self._log.corrections(entry.playback.seq).get(number, first.sample)
-            sample = dict(zip(self.names, before, strict=True))
-            for name in values:
-                position(name, self.names)
-            row = entry.playback.as_row(first.action, sample | dict(values))
-            if row == before:
-                raise InvalidInputError(f"Round {number} has these values already.")
-            event = entry.write(
-                Event("corrected", "", _who(who), reason, None, number, first.action, row)
-            )
-        self._settle()
-        return event
+            before = self._log.corrections(playback.seq).get(number, first.sample)
+        for name in values:
+            position(name, self.names)
+        sample = dict(zip(self.names, before, strict=True)) | dict(values)
+        row, done = playback.as_row(first.action, sample), first.action
+        if row == before:
+            raise InvalidInputError(f"Round {number} has these values already.")
+        event = Event("corrected", "", by_whom(who), as_text(reason), None, number, done, row)
+        return self._learn_and_write(lambda _: [event])[0]
 
     def import_samples(
         self,
@@ -334,61 +368,98 @@ class Campaign:
         *,
         who: str | None = None,
         note: str = "",
+        again: bool = False,
         on_learned: Callable[[int], None] = lambda _: None,
     ) -> int:
         """Keep past samples with the actions that they came from: all of them, or none.
 
-        They count in the given order, which should be that of their collection. Other writers wait
-        while they are written, not while they are learned from.
+        They count in the given order, which should be that of their collection. They are learned
+        from before they are written, so an interruption leaves nothing behind.
 
         Parameters
         ----------
         samples : actions and what came of them
         who, note : free texts
+        again : take them although they are in the log already; without it, an import of which half
+            or more is there to the last digit is refused. To count samples twice would certify
+            what is not certain
         on_learned : called with the rounds so far while the learner takes them in
         """
-        with self._adding() as entry:
-            rows = []
-            for number, (action, sample) in enumerate(samples, 1):
-                try:
-                    rows.append((action, entry.playback.as_row(action, sample)))
-                except InvalidInputError as error:
-                    raise InvalidInputError(f"Sample {number}: {error}") from None
-            first = entry.playback.learner.rounds + 1
-            for number, (action, row) in enumerate(rows, first):
-                entry.write(
-                    Event(
-                        "imported",
-                        who=_who(who),
-                        note=note,
-                        round=number,
-                        action=action,
-                        sample=row,
-                    )
-                )
-        self._settle(on_learned)
-        return len(rows)
+        rows = []
+        playback = self._current()
+        for number, (action, sample) in enumerate(samples, 1):
+            try:
+                rows.append((action, playback.as_row(action, sample)))
+            except InvalidInputError as error:
+                raise InvalidInputError(f"Sample {number}: {error}") from None
+        if not again:
+            self._refuse_known(rows)
+        by, about = by_whom(who), as_text(note)
 
-    def _settle(self, on_learned: Callable[[int], None] = lambda _: None) -> None:
-        """Learn from what was only written, while others may write, and note a stop."""
+        def events(first: int) -> list[Event]:
+            return [
+                Event("imported", "", by, about, None, number, action, row)
+                for number, (action, row) in enumerate(rows, first)
+            ]
+
+        return len(self._learn_and_write(events, on_learned))
+
+    def _refuse_known(self, rows: Sequence[tuple[Action, tuple[float, ...]]]) -> None:
         with self._lock:
-            self._current(on_learned)
-            with self._adding():
-                pass
+            found = [self._log.has_sample(*row) for row in rows]
+        known = [number for number in found if number is not None]
+        if known and 2 * len(known) >= len(rows):
+            shown = ", ".join(map(str, known[:5])) + (", ..." if len(known) > 5 else "")
+            raise InvalidInputError(
+                f"{len(known)} of {len(rows)} samples are in the campaign already, to the last "
+                f"digit (rounds {shown}): nothing was imported. To count samples twice would "
+                f"certify what is not certain. If they were really measured twice, say so with "
+                f"again=True, or --again on the command line."
+            )
+
+    def _learn_and_write(
+        self,
+        events: Callable[[int], Sequence[Event]],
+        on_learned: Callable[[int], None] = lambda _: None,
+    ) -> list[Event]:
+        """Add events that take long to learn from, without making others wait for it.
+
+        They are played first, and written if nobody has written meanwhile; else all is tried again,
+        at last with the file held.
+
+        events : given the number of the next round
+        """
+        with self._lock:
+            for _ in range(FREE_TRIALS):
+                playback = self._current()
+                self._playback = None  # whatever happens from here on, it is not what the file says
+                entry = Entry(None, self._log, playback)
+                placed = entry.add_all(events(playback.n_samples + 1), on_learned)
+                with self._file.writing() as connection:
+                    if self._log.last == entry.base:
+                        entry.flush(connection)
+                        self._keep(connection, playback)
+                    else:
+                        placed = []
+                if placed:
+                    self._playback = playback
+                    return placed
+            with self._adding() as last:
+                return last.add_all(events(last.playback.n_samples + 1), on_learned)
 
     def note(self, text: str, *, who: str | None = None) -> Event:
         """Write something down."""
         if not text.strip():
             raise InvalidInputError("There is nothing to note: give a text.")
         with self._adding() as entry:
-            return entry.add(Event("noted", who=_who(who), note=text))
+            return entry.add(Event("noted", who=by_whom(who), note=as_text(text)))
 
     def continue_after_stop(self, *, who: str | None = None, note: str = "") -> Event:
         """Go on asking after the stop. The certificate stays as it is."""
         with self._adding() as entry:
             if not entry.playback.learner.has_stopped:
                 raise InvalidInputError("The campaign has not stopped: there is nothing to resume.")
-            return entry.add(Event("continued", who=_who(who), note=note))
+            return entry.add(Event("continued", who=by_whom(who), note=as_text(note)))
 
     def events(
         self, *, search: str = "", offset: int = 0, limit: int | None = None, newest: bool = False
@@ -444,6 +515,8 @@ class Campaign:
                     f"The state of {self.path} is not what its log leads to. Please report this; "
                     f"the log itself is intact."
                 )
+            if fresh.contradiction is not None:
+                raise CampaignError(fresh.contradiction)
             return fresh.seq
 
     def copy_to(self, path: str | os.PathLike[str]) -> None:
@@ -454,6 +527,10 @@ class Campaign:
         """All that is in the file by now."""
         with self._lock:
             playback = self._playback
+            if playback is not None and not playback.is_untouched:
+                playback = None
+            if playback is not None and self._n_holds:
+                return playback
             self._playback = None  # should this be interrupted, it starts afresh
             if playback is None:
                 playback = self._log.checkpoint(self.specification)
@@ -469,14 +546,14 @@ class Campaign:
             return playback
 
     @contextmanager
-    def _adding(self) -> Iterator["_Entry"]:
+    def _adding(self) -> Iterator["Entry"]:
         """A transaction; what is added is kept all or not at all."""
         with self._lock:
             self._current()  # most of the catching up is done before others have to wait
             with self._file.writing() as connection:
                 playback = self._current()
                 self._playback = None  # until all is on the disk, nobody shall see it
-                entry = _Entry(connection, self._log, playback)
+                entry = Entry(connection, self._log, playback)
                 entry.note_stop()
                 yield entry
                 self._keep(connection, playback)
@@ -523,6 +600,8 @@ class Campaign:
 
     def _asked(self, playback: Playback, id: int) -> Asked:  # noqa: A002
         """A pending action by its number."""
+        if not isinstance(id, int) or not 0 < id < LARGEST_NUMBER:
+            raise InvalidInputError(f"{id!r} is no number of an asked action.")
         if id in playback.pending:
             return playback.pending[id]
         waiting = _listed(playback.pending.values()) or "nothing"
@@ -538,62 +617,10 @@ class Campaign:
         )
 
 
-class _Entry:
-    """Events on their way into the file.
-
-    Attributes
-    ----------
-    playback : what all events so far amount to, but for those only written
-    """
-
-    def __init__(self, connection: Connection, log: EventLog, playback: Playback) -> None:
-        self.playback = playback
-        self._connection = connection
-        self._log = log
-        self._end = playback.seq, playback.digest
-
-    def add(self, event: Event) -> Event:
-        """Write an event and play it; if it makes the learner stop, note that too."""
-        placed = self.write(event)
-        self.playback.play(placed)
-        self.note_stop()
-        return placed
-
-    def write(self, event: Event) -> Event:
-        """Write an event, to be played by whoever looks next."""
-        placed = event.after(*self._end)
-        self._log.add(self._connection, placed)
-        self._end = placed.seq, placed.digest
-        return placed
-
-    def note_stop(self) -> None:
-        """Once for every campaign."""
-        learner = self.playback.learner
-        if learner.has_stopped and self.playback.stopped is None:
-            stop = Event("stopped", who=_who(None), facts=_stop_facts(learner.result()))
-            self.playback.play(self.write(stop))
-
-
-def _who(given: str | None) -> str:
-    if given is not None:
-        return given
-    try:
-        return os.environ.get("CAUSALFOCUS_WHO") or getpass.getuser()
-    except (OSError, KeyError):
-        return ""
+def _root(salt: bytes, made: str, document: str) -> bytes:
+    """Where the chain of digests begins: with what the campaign is about."""
+    return sha256(salt + made.encode() + document.encode()).digest()
 
 
 def _listed(pending: Iterable[Asked]) -> str:
     return ", ".join(f"{asked.id} ({asked.action})" for asked in pending)
-
-
-def _stop_facts(result: Result) -> dict[str, Any]:
-    """What a stop says, for the log."""
-    return {
-        "certified": result.certified,
-        "refuted": result.refuted,
-        "rounds": result.rounds,
-        "delta": result.delta,
-        "epsilon": result.epsilon,
-        "edges": [[cause, effect, weight] for cause, effect, weight in result.model.edges],
-    }

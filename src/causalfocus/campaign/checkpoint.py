@@ -11,12 +11,12 @@ import hashlib
 import io
 import json
 import platform
-from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numba
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 import causalfocus
@@ -33,15 +33,18 @@ from causalfocus.watch import Watch
 Arrays = dict[str, NDArray[np.float64]]
 
 
-@cache
-def code_in_use() -> str:
-    """Fingerprint of the package's sources and of what computes with them."""
+def _fingerprint() -> str:
+    """Of the package's sources and of what computes with them."""
     home = Path(causalfocus.__file__).parent
     digest = hashlib.sha256()
     for path in sorted(home.rglob("*.py")):
         digest.update(str(path.relative_to(home)).encode() + b"\0" + path.read_bytes() + b"\0")
-    parts = (digest.hexdigest(), np.__version__, numba.__version__, platform.machine())
-    return "/".join(parts)
+    versions = (np.__version__, numba.__version__, scipy.__version__, platform.python_version())
+    return "/".join((digest.hexdigest(), *versions, platform.machine()))
+
+
+CODE_IN_USE: Final = _fingerprint()
+"""Taken when this is loaded: the sources may be replaced while the program runs."""
 
 
 def packed(learner: Focus, before: Judgement, more: dict[str, Any]) -> bytes:

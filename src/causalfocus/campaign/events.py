@@ -80,6 +80,7 @@ class Event:
         return np.array(self.sample, dtype=np.float64)
 
     def _fields(self) -> list[Any]:
+        """As they are written. SQLite knows no negative zero, so neither do values of actions."""
         action = self.action
         return [
             self.seq,
@@ -90,7 +91,7 @@ class Event:
             self.ask,
             self.round,
             None if action is None else action.target or "",
-            None if action is None else action.value,
+            None if action is None or action.value is None else action.value + 0.0,
             None if self.sample is None else json.dumps(self.sample),
             None if self.facts is None else json.dumps(self.facts, sort_keys=True),
         ]

@@ -5,6 +5,7 @@ cut once it returns, one process writes at a time, and who reads never waits.
 """
 
 import os
+import secrets
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -36,11 +37,19 @@ class CampaignFile:
     def __init__(self, path: Path, *, read_only: bool = False, patience: float = PATIENCE) -> None:
         self.path = path
         self.read_only = read_only
-        self._connection = _connected(path, read_only=read_only, patience=patience)
+        self._patience = patience
+        self._connect()
+
+    def _connect(self) -> None:
+        self._connection, self._is_frozen = _connected(
+            self.path, read_only=self.read_only, patience=self._patience
+        )
+        self._identity = _identity(self.path)
+        self._looks = _looks(self.path)
         try:
             with self._explained():
                 self._require_campaign()
-                if not read_only:
+                if not self.read_only:
                     self._migrate()
         except BaseException:
             self.close()
@@ -70,6 +79,7 @@ class CampaignFile:
             file = cls(path)
             with file.writing() as connection:
                 connection.execute(first, values)
+            file._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         except BaseException as error:
             if file is not None:
                 file.close()
@@ -86,12 +96,10 @@ class CampaignFile:
     def read(self, query: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
         """The rows that a query gives."""
         with self._explained():
+            if self._is_frozen and _looks(self.path) != self._looks:
+                self.close()  # somebody can write here after all
+                self._connect()
             return self._connection.execute(query, values).fetchall()
-
-    def iterate(self, query: str, values: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-        """The rows one by one, as they stood when the first was read."""
-        with self._explained():
-            yield from self._connection.execute(query, values)
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
@@ -101,6 +109,7 @@ class CampaignFile:
         with self._explained():
             self._connection.execute("BEGIN IMMEDIATE")
             try:
+                self._require_in_place()
                 yield self._connection
                 self._connection.execute("COMMIT")
             except BaseException:
@@ -112,12 +121,25 @@ class CampaignFile:
         """A copy in one file, consistent though others write."""
         if path.exists():
             raise CampaignError(f"{path} exists already and is left as it is.")
-        with self._explained():
-            target = sqlite3.connect(path)
-            try:
+        part = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
+        try:
+            with closing(sqlite3.connect(part)) as target:
                 self._connection.backup(target)
-            finally:
-                target.close()
+            part.replace(path)
+        except (OSError, sqlite3.Error) as error:
+            raise CampaignError(f"{path} cannot be written: {error}.") from None
+        finally:
+            for end in ("", "-wal", "-shm", "-journal"):
+                Path(f"{part}{end}").unlink(missing_ok=True)
+
+    def _require_in_place(self) -> None:
+        """What is written to a file that was moved or deleted would be acknowledged and lost."""
+        if _identity(self.path) != self._identity:
+            raise CampaignError(
+                f"{self.path} was moved, replaced or deleted while it was in use. This was not "
+                f"recorded. Put the file back, with those that end in -wal and -shm, and open it "
+                f"anew."
+            )
 
     def _require_campaign(self) -> None:
         found = self._pragma("application_id")
@@ -165,7 +187,8 @@ class CampaignFile:
             raise CampaignError(_explanation(self.path, error)) from error
 
 
-def _connected(path: Path, *, read_only: bool, patience: float) -> sqlite3.Connection:
+def _connected(path: Path, *, read_only: bool, patience: float) -> tuple[sqlite3.Connection, bool]:
+    """A connection, and whether it sees a file at rest that nobody here can write to."""
     if not path.is_file():
         raise CampaignError(f"There is no file {path}. Make a campaign with `campaign new`.")
     if not read_only and not os.access(path, os.W_OK):
@@ -173,11 +196,13 @@ def _connected(path: Path, *, read_only: bool, patience: float) -> sqlite3.Conne
             f"{path} may not be written to. Change its permissions, or open it for reading only."
         )
     how = "mode=ro" if read_only else "mode=rw"
-    if read_only and _is_at_rest(path) and not os.access(path.parent, os.W_OK):
-        how = "immutable=1"  # nobody can write here, and no help file can be made beside it
+    real = path.resolve()
+    is_frozen = read_only and _is_at_rest(real) and not os.access(real.parent, os.W_OK)
+    if is_frozen:
+        how = "immutable=1"  # no help files can be made beside it, and none are needed
     try:
         connection = sqlite3.connect(
-            f"file:{quote(str(path.absolute()))}?{how}",
+            f"file:{quote(str(real))}?{how}",
             uri=True,
             isolation_level=None,
             check_same_thread=False,
@@ -192,7 +217,26 @@ def _connected(path: Path, *, read_only: bool, patience: float) -> sqlite3.Conne
     except sqlite3.Error as error:
         connection.close()
         raise CampaignError(_explanation(path, error)) from error
-    return connection
+    return connection, is_frozen
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Which file is under a name."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _looks(path: Path) -> tuple[tuple[int, int] | None, ...]:
+    """What changes when somebody writes."""
+    real = path.resolve()
+    found = []
+    for name in (real, real.with_name(real.name + "-wal")):
+        state = name.stat() if name.exists() else None
+        found.append(None if state is None else (state.st_mtime_ns, state.st_size))
+    return tuple(found)
 
 
 def _is_at_rest(path: Path) -> bool:

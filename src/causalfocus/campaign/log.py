@@ -8,15 +8,18 @@ from sqlite3 import Connection
 from typing import Final
 
 from causalfocus.actions import Action
-from causalfocus.campaign.checkpoint import code_in_use
+from causalfocus.campaign.checkpoint import CODE_IN_USE
 from causalfocus.campaign.events import COLUMNS, Event
-from causalfocus.campaign.file import CampaignFile
+from causalfocus.campaign.file import CampaignError, CampaignFile
 from causalfocus.campaign.playback import Playback, as_told
 from causalfocus.campaign.specification import Specification
 from causalfocus.learner import Told
 
 ALL: Final = "SELECT " + ", ".join(COLUMNS) + " FROM events"  # noqa: S608
 INSERT: Final = "INSERT INTO events VALUES (" + ", ".join("?" * len(COLUMNS)) + ")"  # noqa: S608
+PAGE: Final = 2000
+"""Events that are read at once."""
+
 SEARCHED: Final = ("kind", "who", "note", "target", "at", "round")
 
 
@@ -42,9 +45,11 @@ class EventLog:
         return Event.from_row(row)
 
     def after(self, seq: int) -> Iterator[Event]:
-        """All events behind one, in order."""
-        for row in self._file.iterate(ALL + " WHERE seq > ? ORDER BY seq", (seq,)):
-            yield Event.from_row(row)
+        """All events behind one, in order; a page at a time, so that nobody waits for a reader."""
+        while rows := self._file.read(ALL + " WHERE seq > ? ORDER BY seq LIMIT ?", (seq, PAGE)):
+            for row in rows:
+                yield Event.from_row(row)
+            seq = rows[-1][0]
 
     def page(self, search: str, offset: int, limit: int | None, *, newest: bool) -> list[Event]:
         """Events that hold a text, some of them."""
@@ -76,7 +81,7 @@ class EventLog:
             "SELECT round, target, value, sample FROM events "
             "WHERE kind IN ('told', 'imported') AND round <= ? ORDER BY round"
         )
-        for number, target, value, sample in self._file.iterate(query, (most,)):
+        for number, target, value, sample in self._file.read(query, (most,)):
             row = corrected.get(number) or tuple(json.loads(sample))
             yield as_told(Action(target or None, value), row)
 
@@ -93,7 +98,21 @@ class EventLog:
         return Event.from_row(rows[0]) if rows else None
 
     def add(self, connection: Connection, event: Event) -> None:
+        """Write an event; what does not read back as it was meant is not kept."""
         connection.execute(INSERT, event.to_row())
+        row = connection.execute(ALL + " WHERE seq = ?", (event.seq,)).fetchone()
+        if Event.from_row(row)._fields() != event._fields():
+            raise CampaignError(f"{event} does not read back as it was written; it was not kept.")
+
+    def has_sample(self, action: Action, sample: tuple[float, ...]) -> int | None:
+        """The round in which exactly this came of this action, if it ever did."""
+        value = None if action.value is None else action.value + 0.0
+        rows = self._file.read(
+            "SELECT round FROM events INDEXED BY samples WHERE sample = ? AND target = ? "
+            "AND value IS ? AND kind IN ('told', 'imported') LIMIT 1",
+            (json.dumps(sample), action.target or "", value),
+        )
+        return int(rows[0][0]) if rows else None
 
     def checkpoint(self, specification: Specification) -> Playback | None:
         """What was kept of the state, if it can be trusted."""
@@ -103,7 +122,7 @@ class EventLog:
         seq, chain, code, contents, digest = rows[0]
         found = self._file.read("SELECT digest FROM events WHERE seq = ?", (seq,))
         is_whole = sha256(contents).digest() == digest
-        if code != code_in_use() or not is_whole or found != [(chain,)]:
+        if code != CODE_IN_USE or not is_whole or found != [(chain,)]:
             return None
         return Playback.unpacked(specification, (seq, chain), contents, self.told, self.event)
 
@@ -111,24 +130,25 @@ class EventLog:
         contents = playback.packed()
         connection.execute(
             "INSERT OR REPLACE INTO checkpoint VALUES (1, ?, ?, ?, ?, ?)",
-            (playback.seq, playback.digest, code_in_use(), contents, sha256(contents).digest()),
+            (playback.seq, playback.digest, CODE_IN_USE, contents, sha256(contents).digest()),
         )
 
     def curve(self) -> dict[int, float]:
         """Evidence by round, as far as it was kept."""
-        rows = self._file.read("SELECT round, evidence FROM curve WHERE code = ?", (code_in_use(),))
+        rows = self._file.read("SELECT round, evidence FROM curve WHERE code = ?", (CODE_IN_USE,))
         return {number: -math.inf if value is None else value for number, value in rows}
 
     @property
     def curve_end(self) -> int:
         """The last round of the curve that was kept; points come without gaps up to there."""
         query = "SELECT round FROM curve WHERE code = ? ORDER BY round DESC LIMIT 1"
-        rows = self._file.read(query, (code_in_use(),))
+        rows = self._file.read(query, (CODE_IN_USE,))
         return int(rows[0][0]) if rows else 0
 
     def keep_curve(self, connection: Connection, points: dict[int, float]) -> None:
-        code = code_in_use()
-        rows = [(n, value if math.isfinite(value) else None, code) for n, value in points.items()]
+        rows = [
+            (n, value if math.isfinite(value) else None, CODE_IN_USE) for n, value in points.items()
+        ]
         connection.executemany("INSERT OR REPLACE INTO curve VALUES (?, ?, ?)", rows)
 
 

@@ -1,5 +1,6 @@
 """From the log of a campaign to its learner, event by event."""
 
+import math
 from collections.abc import Callable, Iterable, Iterator, MutableSequence
 from dataclasses import dataclass
 from typing import Any, Final, overload
@@ -11,9 +12,10 @@ from causalfocus.actions import Action
 from causalfocus.campaign.checkpoint import packed, unpacked
 from causalfocus.campaign.events import Event
 from causalfocus.campaign.specification import Specification
-from causalfocus.errors import CausalFocusError
+from causalfocus.errors import CausalFocusError, InvalidInputError
 from causalfocus.focus import Focus
 from causalfocus.learner import Sample, Told
+from causalfocus.result import Result
 
 POINTS_PER_DOUBLING: Final = 32
 """So often the evidence is noted for the curve while the rounds double."""
@@ -103,6 +105,8 @@ class Playback:
     known_up_to : up to this round the curve is kept elsewhere; it is dear, and not computed again
     has_corrected : whether a correction was played, which is worth a checkpoint: it takes long
     n_played : events that were played one by one
+    n_samples : how many samples the log has
+    contradiction : between the stop in the log and what this code makes of it, in words
     """
 
     def __init__(self, specification: Specification, digest: bytes) -> None:
@@ -117,6 +121,8 @@ class Playback:
         self.known_up_to = 0
         self.has_corrected = False
         self.n_played = 0
+        self.n_samples = 0
+        self.contradiction: str | None = None
         self._before = self.learner._now
 
     def play(self, event: Event) -> None:
@@ -139,14 +145,29 @@ class Playback:
             self._correct(event.round, event.row)
         elif event.kind == "stopped" and self.stopped is None:
             self.stopped = event
+            self.contradiction = contradiction(event.facts or {}, self.learner.result())
         elif event.kind == "continued":
             self.learner.continue_after_stop()
         self.seq, self.digest = event.seq, event.digest
         self.n_played += 1
 
+    @property
+    def is_untouched(self) -> bool:
+        """Whether nobody has told the learner anything but what the log says."""
+        return self.learner.rounds == self.n_samples
+
     def _tell(self, told: Told) -> None:
         self._before = self.learner._now
-        self.learner.tell(told.action, told.sample)
+        try:
+            self.learner.tell(told.action, told.sample)
+        except CausalFocusError:
+            raise
+        except (ArithmeticError, ValueError, SystemError) as error:
+            raise InvalidInputError(
+                f"Nothing can be learned from the sample {told.sample.tolist()} of {told.action}: "
+                f"{error}. It was not recorded. Are its values in the right units?"
+            ) from error
+        self.n_samples = self.learner.rounds
         rounds = self.learner.rounds
         if rounds > self.known_up_to and is_noted(rounds):
             self.points[rounds] = self.learner.decision.evidence
@@ -156,6 +177,7 @@ class Playback:
         lines, continued = list(self.learner.log), self.learner.continued_at
         lines[number - 1] = as_told(lines[number - 1].action, row)
         self.learner, self.stopped = self.specification.learner(), None
+        self.contradiction = None
         self._before = self.learner._now
         self.known_up_to = min(self.known_up_to, number - 1)
         self.has_corrected = True
@@ -192,7 +214,12 @@ class Playback:
             for a in self.pending.values()
         ]
         stopped = None if self.stopped is None else self.stopped.seq
-        more = {"pending": waiting, "n_asked": self.n_asked, "stopped": stopped}
+        more = {
+            "pending": waiting,
+            "n_asked": self.n_asked,
+            "stopped": stopped,
+            "contradiction": self.contradiction,
+        }
         return packed(self.learner, self._before, more)
 
     @classmethod
@@ -218,9 +245,42 @@ class Playback:
         found.pending = {
             line[0]: Asked(line[0], Action(line[1], line[2]), *line[3:]) for line in more["pending"]
         }
-        found.n_asked = more["n_asked"]
+        found.n_asked, found.n_samples = more["n_asked"], rounds
+        found.contradiction = more["contradiction"]
         found.stopped = None if more["stopped"] is None else event(more["stopped"])
         return found
+
+
+def stop_facts(result: Result) -> dict[str, Any]:
+    """What a stop says, for the log."""
+    return {
+        "certified": result.certified,
+        "refuted": result.refuted,
+        "rounds": result.rounds,
+        "delta": result.delta,
+        "epsilon": result.epsilon,
+        "edges": [[cause, effect, weight] for cause, effect, weight in result.model.edges],
+    }
+
+
+def contradiction(facts: dict[str, Any], result: Result) -> str | None:
+    """What differs between a stop as it was noted and as it is found now; None if nothing does.
+
+    The code may have changed in between: then both are shown, and a person decides.
+    """
+    now = stop_facts(result)
+    is_same = (facts.get("certified"), facts.get("rounds")) == (now["certified"], now["rounds"])
+    then, found = ({(c, e): w for c, e, w in of.get("edges", [])} for of in (facts, now))
+    is_same = is_same and then.keys() == found.keys()
+    if is_same and all(math.isclose(w, found[k], rel_tol=1e-6) for k, w in then.items()):
+        return None
+    said = "certified" if facts.get("certified") else "refuted"
+    finds = "certified" if now["certified"] else "refuted" if now["refuted"] else "not certified"
+    return (
+        f"The log says: {said} after {facts.get('rounds')} rounds, with {len(then)} effects. This "
+        f"version of causalfocus finds from the same samples: {finds} after {now['rounds']} "
+        f"rounds, with {len(found)} effects."
+    )
 
 
 def is_noted(rounds: int) -> bool:

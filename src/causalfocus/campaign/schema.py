@@ -14,6 +14,7 @@ MIGRATIONS: Final[tuple[str, ...]] = (
     CREATE TABLE specification (
         only INTEGER PRIMARY KEY CHECK (only = 1),
         made TEXT NOT NULL,
+        salt BLOB NOT NULL,
         digest BLOB NOT NULL,
         document TEXT NOT NULL
     ) STRICT;
@@ -39,6 +40,7 @@ MIGRATIONS: Final[tuple[str, ...]] = (
     CREATE UNIQUE INDEX a_round_has_one_sample ON events (round)
         WHERE kind IN ('told', 'imported');
 
+    CREATE INDEX samples ON events (sample) WHERE kind IN ('told', 'imported');
     CREATE INDEX corrections ON events (seq) WHERE kind = 'corrected';
 
     CREATE TRIGGER events_stay BEFORE UPDATE ON events

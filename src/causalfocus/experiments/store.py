@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from causalfocus.experiments.execution import Done, Runner
-from causalfocus.experiments.units import Unit, read_unit, write_whole
+from causalfocus.experiments.units import Unit, read_unit
+from causalfocus.whole_files import write_whole
 
 JOURNAL = "journal.jsonl"
 

@@ -5,8 +5,6 @@ of different code or settings never mix. Files are written whole or not at all.
 """
 
 import json
-import os
-import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,21 +85,6 @@ def units_for(
         for setting in settings
         for specification in specifications
     ]
-
-
-def write_whole(path: Path, contents: bytes) -> None:
-    """Write a file so that at no time a part of it can be seen under its name."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
-    try:
-        with part.open("xb") as file:
-            file.write(contents)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
 
 
 def read_unit(path: Path) -> dict[str, Any]:

@@ -15,10 +15,11 @@ from causalfocus.experiments.tables import (
     stop_gap_rows,
     stop_rows,
 )
-from causalfocus.experiments.units import Unit, write_whole
+from causalfocus.experiments.units import Unit
 from causalfocus.report.experiments import estimator_figure, experiment_figure
 from causalfocus.report.pictures import save
 from causalfocus.report.summary import summary
+from causalfocus.whole_files import write_whole
 
 
 def deliver(store: Store, units: list[Unit], replicates: int) -> dict[str, Any]:
