@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -58,7 +59,11 @@ def same(one: cf.Focus, other: cf.Focus) -> bool:
     a, b = one._moments._state, other._moments._state
     arrays = [
         (a.sums, b.sums),
+        (a.origins, b.origins),
         (a.watch.sums, b.watch.sums),
+        (a.watch.firsts, b.watch.firsts),
+        *((a.watch.marks[m], b.watch.marks[m]) for m in a.watch.marks | b.watch.marks),
+        *((x[2], y[2]) for x, y in zip(a.anchors.samples, b.anchors.samples, strict=True)),
         (one._cumulative, other._cumulative),
         (one._hedge.weights, other._hedge.weights),
         (one._hedge._cumulative, other._hedge._cumulative),
@@ -69,7 +74,10 @@ def same(one: cf.Focus, other: cf.Focus) -> bool:
     now, then = one._now, other._now
     aims = (np.zeros(0) if j.aim is None else j.aim for j in (now, then))
     return (
-        all(np.array_equal(x, y) for x, y in [*arrays, tuple(aims)])
+        all(np.array_equal(x, y, equal_nan=True) for x, y in [*arrays, tuple(aims)])
+        and (a.n, a.is_sure, a.watch.n) == (b.n, b.is_sure, b.watch.n)
+        and [x[:2] for x in a.anchors.samples] == [y[:2] for y in b.anchors.samples]
+        and one.continued_at == other.continued_at
         and (now.next_look, now.next_check) == (then.next_look, then.next_check)
         and one.decision.evidence == other.decision.evidence
         and one.decision.reason == other.decision.reason
@@ -350,6 +358,173 @@ def test_points_of_the_curve() -> None:
     assert 200 < len(noted) < 350
 
 
+def test_zero_has_no_sign(path: Path) -> None:
+    """SQLite would not keep it, and the digest would not fit."""
+    actions = cf.ActionSet({"a": (-0.0, 5.0), "b": None})
+    with Campaign.create(path, actions, SPACE, epsilon=0.1) as campaign:
+        campaign.record([-0.0, 1.0], action=cf.do("a", -0.0))
+        campaign.import_samples([(cf.do("a", -0.0), [0.0, 2.0])])
+        for asked in campaign.next(3):
+            value = {} if asked.action.target else {"a": -0.0}
+            campaign.record({"b": 1.5} | value, id=asked.id)
+    with Campaign.open(path) as again:
+        assert again.rounds == 5 and again.verify() == again.n_events()
+
+
+def test_the_same_samples_are_not_counted_twice(campaign: Campaign, tmp_path: Path) -> None:
+    fill(campaign, 20)
+    file = tmp_path / "export.csv"
+    file.write_text("".join(samples_csv(campaign)))
+    past = [(line.action or cf.OBSERVE, line.sample) for line in read_samples(file, campaign.names)]
+    with pytest.raises(cf.InvalidInputError, match=r"20 of 20 samples are in the campaign already"):
+        campaign.import_samples(past)
+    fresh = [(cf.OBSERVE, [0.1 * i, 1.0, 2.0]) for i in range(30)]
+    assert campaign.import_samples([*past, *fresh]) == 50, "less than half may be chance"
+    with pytest.raises(cf.InvalidInputError, match="already"):
+        campaign.import_samples(fresh)
+    assert campaign.import_samples(fresh, again=True) == 30
+
+
+def test_an_interrupted_import_leaves_nothing(campaign: Campaign) -> None:
+    fill(campaign, 3)
+
+    def interrupt(rounds: int) -> None:
+        if rounds == 10:
+            raise KeyboardInterrupt
+
+    samples = [(cf.OBSERVE, [0.1 * i, 1.0, 2.0]) for i in range(30)]
+    with pytest.raises(KeyboardInterrupt):
+        campaign.import_samples(samples, on_learned=interrupt)
+    assert campaign.rounds == 3 and campaign.n_events() == 6
+    assert campaign.import_samples(samples) == 30 and campaign.verify() == 36
+
+
+def test_an_import_waits_for_nobody_and_nobody_for_it(campaign: Campaign, path: Path) -> None:
+    """Others write while it learns; it learns again what it must, and all is kept once."""
+    samples = [(cf.OBSERVE, [0.1 * i, 1.0, 2.0]) for i in range(20)]
+    n_written = 0
+    with Campaign.open(path, patience=0.0) as other:
+
+        def disturb(rounds: int) -> None:
+            nonlocal n_written
+            if rounds % 20 == 5 and n_written < 2:
+                other.record([0.5, float(n_written), 0.25], action=cf.OBSERVE)
+                n_written += 1
+
+        campaign.import_samples(samples, on_learned=disturb)
+        assert n_written == 2 and campaign.rounds == other.rounds == 22
+        assert same(campaign.learner, other.learner) and campaign.verify() == 22
+
+
+def test_what_cannot_be_learned_from_is_not_kept(campaign: Campaign, path: Path) -> None:
+    fill(campaign, 30)
+    n = campaign.n_events()
+    wild = [(cf.OBSERVE, [1e90 * (-1) ** i, 1e95 * i, -1e99]) for i in range(40)]
+    try:
+        campaign.import_samples(wild)
+    except cf.CausalFocusError:
+        assert campaign.n_events() == n
+    with Campaign.open(path) as again:
+        assert again.verify() == again.n_events()
+
+
+@pytest.mark.parametrize("key", ["epsilon", "delta"])
+def test_a_changed_specification_shows(campaign: Campaign, path: Path, key: str) -> None:
+    fill(campaign, 40)
+    campaign.close()
+    raw = sqlite3.connect(path)
+    raw.execute("DROP TRIGGER the_specification_stays")
+    raw.execute(f"UPDATE specification SET document = json_set(document, '$.{key}', 0.09)")  # noqa: S608
+    raw.commit()
+    raw.close()
+    with pytest.raises(LogError, match=r"specification .* was changed by other hands"):
+        Campaign.open(path)
+
+
+def test_telling_the_learner_directly_changes_nothing(campaign: Campaign, path: Path) -> None:
+    fill(campaign, 20)
+    for _ in range(20):
+        campaign.learner.tell(cf.OBSERVE, [0.0, 0.0, 0.0])
+    assert campaign.rounds == 20
+    fill(campaign, 15, seed=3)
+    with Campaign.open(path) as again:
+        assert again.rounds == 35 and again.verify() == 70
+
+
+def test_a_stop_that_another_version_would_not_make_is_shown(path: Path) -> None:
+    """The log keeps what was said; who looks sees both."""
+    system = cf.random_sem(2, density=1.0, seed=3)
+    actions = cf.ActionSet(dict.fromkeys(system.names, (-2.0, 2.0)))
+    rng = np.random.default_rng(1)
+    with Campaign.create(path, actions, cf.ModelClass(min_effect=0.4), epsilon=0.2) as campaign:
+        for _ in range(40):
+            (asked,) = campaign.next()
+            campaign.record(system.sample(asked.action, 1, rng)[0], id=asked.id)
+        with campaign._adding() as entry:  # as a version with a laxer rule would
+            facts = {"certified": True, "rounds": 40, "edges": [["X1", "X2", 0.5]]}
+            entry.add(Event("stopped", facts=facts))
+        assert campaign.contradiction is not None
+        assert "The log says: certified after 40 rounds" in status(campaign).statement
+        with pytest.raises(CampaignError, match="This version of causalfocus finds"):
+            campaign.verify()
+
+
+def test_a_file_that_is_gone_acknowledges_nothing(campaign: Campaign, path: Path) -> None:
+    fill(campaign, 2)
+    elsewhere = path.with_name("moved.campaign")
+    path.rename(elsewhere)
+    with pytest.raises(CampaignError, match=r"moved, replaced or deleted .* was not recorded"):
+        campaign.record([0.0, 0.0, 0.0], action=cf.OBSERVE)
+    elsewhere.rename(path)
+    fill(campaign, 1)
+    assert campaign.rounds == 3
+
+
+def test_a_new_campaign_is_one_whole_file(path: Path, tmp_path: Path) -> None:
+    """Even if the program that made it never closes it."""
+    with made(path):
+        copy = tmp_path / "copy.campaign"
+        copy.write_bytes(path.read_bytes())
+        with Campaign.open(copy) as found:
+            assert found.names == SYSTEM.names
+
+
+def test_what_is_written_is_forced_to_the_disk(campaign: Campaign) -> None:
+    """A power cut cannot be tested here; that the disk is asked to keep its promise can."""
+    read = campaign._file.read
+    assert read("PRAGMA journal_mode") == [("wal",)]
+    assert read("PRAGMA synchronous") == [(2,)] and read("PRAGMA fullfsync") == [(1,)]
+
+
+def test_a_look_is_of_one_moment(campaign: Campaign, path: Path) -> None:
+    fill(campaign, 5)
+    with Campaign.open(path) as other, campaign.held():
+        before = status(campaign, foretell=False)
+        fill(other, 3, seed=2)
+        after = status(campaign, foretell=False)
+        assert before == after and campaign.last_event == 10
+    assert campaign.rounds == 8 and campaign.last_event == 16
+
+
+def test_half_a_look_at_the_log_stops_nobody(campaign: Campaign, path: Path) -> None:
+    fill(campaign, 3)
+    looking = campaign.iterate()
+    next(looking)
+    with Campaign.open(path) as other:
+        fill(other, 2, seed=4)
+    fill(campaign, 2, seed=5)
+    assert campaign.rounds == 7 and len(list(looking)) == 13
+
+
+def test_one_variable_is_known_at_once(path: Path) -> None:
+    with Campaign.create(path, cf.ActionSet({"a": (0, 1)}), SPACE, epsilon=0.1) as campaign:
+        assert campaign.stop is not None and campaign.result().certified
+        with pytest.raises(cf.AlreadyStoppedError):
+            campaign.next()
+    with pytest.raises(cf.InvalidInputError, match="needs two variables"):
+        Specification("", cf.ActionSet({"a": (0, 1)}), ("",), cf.PAPER_CLASS, 0.07, 0.05, "paper")
+
+
 def hand(*arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, str(HANDS), *arguments],
@@ -415,9 +590,12 @@ def test_a_writer_waits_for_another(campaign: Campaign, path: Path) -> None:
         hasty.next()
     with Campaign.open(path, read_only=True) as reader:
         assert status(reader).rounds == 2
-    raw.execute("ROLLBACK")
+    with ThreadPoolExecutor(1) as pool:
+        patient = pool.submit(campaign.next)
+        assert not patient.done()
+        raw.execute("ROLLBACK")
+        assert patient.result()[0].id == 3
     raw.close()
-    assert campaign.next()[0].id == 3
 
 
 def test_a_full_disk_loses_nothing(campaign: Campaign, path: Path) -> None:
@@ -604,6 +782,9 @@ def test_specifications_that_cannot_be_read(tmp_path: Path) -> None:
         Specification.read(file)
     file.write_text("variables: [")
     with pytest.raises(cf.InvalidInputError, match="is not YAML"):
+        Specification.read(file)
+    file.write_text("min_effect: 1\nepsilon: 0.1\nvariables: {a: [0, 1], a: [1, 2]}\n")
+    with pytest.raises(cf.InvalidInputError, match="has 'a' twice"):
         Specification.read(file)
     file.write_text("- a\n- b\n")
     with pytest.raises(cf.InvalidInputError, match="is a mapping, got list"):

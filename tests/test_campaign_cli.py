@@ -183,6 +183,14 @@ def _action(asked: dict[str, object]) -> object:
         (["correct", "rig.campaign", "1", "flow=2", "--reason", "x"], 2, "no round 1 to correct"),
         (["correct", "rig.campaign", "1", "flow=2"], 2, "a reason is needed"),
         (["note", "rig.campaign", ""], 2, "nothing to note"),
+        (["note", "rig.campaign", "caf\udce9"], 2, "bytes that are no text"),
+        (["record", "rig.campaign", "--id", "9" * 30, "flow=2"], 2, "no number of an asked"),
+        (["record", "rig.campaign", "heater=1_0", "flow=2", "yield=1"], 2, "is not a number"),
+        (["export", "rig.campaign", "nowhere/out.csv"], 2, "There is no folder nowhere"),
+        (["export", "rig.campaign", "nowhere/out.campaign"], 1, "cannot be written"),
+        (["new", "x.campaign", "--spec", "spec.yaml", "--title", "T"], 2, "not both"),
+        (["new", "x.campaign", "--variable", "a=0:1", "--variable", "a=1:2"], 2, "min-effect"),
+        (["new", "x.campaign", "--variable", " a", "--min-effect", "1"], 2, "must look like"),
     ],
 )
 def test_what_is_refused(
@@ -218,6 +226,14 @@ GOOD = "when,action,T1,flow,yield\nmonday,observe,30,2,1.5\ntuesday,heater=80,80
         ("action,heater,flow,yield\nobserve,1,2\n", [], "line 2: 3 cells where the header has 4"),
         ("action,heater,flow,yield\n", [], "has a header and no samples"),
         ("", [], "is empty"),
+        ("action,heater,flow,yield\n,1,2,3\n", [], "The cell action is empty"),
+        (
+            "action,target,value,heater,flow,yield\nobserve,flow,2,1,2,3\n",
+            [],
+            "action says observe",
+        ),
+        ("action,heater,flow,yield\nobserve,1,2,3\n", ["--all-observed"], "leave out"),
+        ("value,heater,flow,yield\n,1,2,3\n", ["--all-observed"], "leave out"),
         ("action,heater,flow,yield\nsing,1,2,3\n", [], "line 2: 'sing' is no action"),
         ("target,value,heater,flow,yield\n,3,1,2,3\n", [], "a value 3 and no target"),
         ("target,value,heater,flow,yield\nflow,,1,2,3\n", [], "The value is missing"),
@@ -235,6 +251,37 @@ def test_files_that_are_refused(
     assert done.returncode == 2 and message in done.stderr, done.stderr
     with Campaign.open(rig, read_only=True) as after:
         assert after.n_events() == 1
+
+
+def test_a_file_of_outcomes_may_say_what_was_done(run: Run, rig: Path) -> None:
+    """Then it must be what was asked for."""
+    (rig.parent / "done.csv").write_text("id,target,value,heater,flow,yield\n1,flow,3,1,3,2\n")
+    done = run("record", "rig.campaign", "--csv", "done.csv")
+    assert done.returncode == 2 and "asks for observe, and the sample is of do(flow" in done.stderr
+    (rig.parent / "done.csv").write_text("id;action;heater;flow;yield\n1;observe;1;3;2\n")
+    done = run("record", "rig.campaign", "--csv", "done.csv", "--delimiter", ";")
+    assert done.returncode == 0, done.stderr
+
+
+def test_an_export_never_replaces_the_campaign(run: Run, rig: Path) -> None:
+    named = rig.rename(rig.with_name("rig.csv"))
+    done = run("export", "rig.csv", "rig.csv")
+    assert done.returncode == 2 and "is the campaign itself" in done.stderr
+    with Campaign.open(named) as campaign:
+        assert campaign.n_events() == 1
+
+
+def test_titles_and_names_are_no_markup(run: Run, tmp_path: Path) -> None:
+    made = run(
+        *("new", "m.campaign", "--title", "Reactor [/b] [l/min]", "--min-effect", "1"),
+        *("--variable", "heat rate [x]=0:1", "--variable", "a=b=none"),
+    )
+    assert made.returncode == 0, made.stderr
+    assert "Reactor [/b] [l/min]" in run("status", "m.campaign").stdout
+    asked = run("next", "m.campaign")
+    assert "'heat rate [x]=...'" in asked.stdout
+    done = run("record", "m.campaign", "heat rate [x]=1", "a=b=2")
+    assert done.returncode == 0, done.stderr
 
 
 def test_wrong_lines_are_all_listed_and_none_is_taken(run: Run, rig: Path) -> None:

@@ -40,8 +40,9 @@ def main(folder: Path) -> None:
     file, outcomes = folder / "reactor.campaign", folder / "outcomes.csv"
     if not file.exists():
         print(campaign("new", file, "--spec", HERE / "reactor.yaml"), end="")
+    seed = json.loads(campaign("status", file, "--json"))["rounds"]  # never the same noise again
     rig = subprocess.Popen(
-        [sys.executable, str(HERE / "rig.py"), "--seed", "1", "serve", "--port", "0"],
+        [sys.executable, str(HERE / "rig.py"), "--seed", str(seed), "serve", "--port", "0"],
         stdout=subprocess.PIPE,
         text=True,
     )

@@ -279,13 +279,25 @@ class Campaign:
             return entry.add(self._told(entry.playback, done, sample, ask, who, note))
 
     def record_many(
-        self, samples: Sequence[tuple[int, Sample]], *, who: str | None = None, note: str = ""
+        self,
+        samples: Sequence[tuple[int, Action | None, Sample]],
+        *,
+        who: str | None = None,
+        note: str = "",
     ) -> list[Event]:
-        """Keep the samples of several pending actions, each with its number: all or none."""
+        """Keep the samples of several pending actions: all or none.
+
+        samples : number of the action; what was done, if the source says it; and what came of it
+        """
         with self._adding() as entry:
             found = []
-            for id_, sample in samples:
+            for id_, action, sample in samples:
                 asked = self._asked(entry.playback, id_)
+                if action is not None and action != asked.action:
+                    raise InvalidInputError(
+                        f"Number {id_} asks for {asked.action}, and the sample is of {action}: "
+                        f"nothing was recorded."
+                    )
                 try:
                     event = self._told(entry.playback, asked.action, sample, id_, who, note)
                 except InvalidInputError as error:

@@ -64,6 +64,11 @@ def read_samples(
         raise InvalidInputError(f"{path} is empty: its first line must name the columns.")
     header = _header(path, rows[0], delimiter, columns or {})
     _check_columns(path, header, names, has_actions=not (all_observed or by_id), by_id=by_id)
+    if all_observed and (given := [name for name in header if name in ACTION_COLUMNS]):
+        raise InvalidInputError(
+            f"{path} has the column {given[0]}, so it says itself what was done: leave out "
+            f"--all-observed."
+        )
     found, errors = list[Line](), list[str]()
     checker = Moments(names)
     for number, cells in rows[1:]:
@@ -164,19 +169,33 @@ def _line(
         raise InvalidInputError(f"{len(cells)} cells where the header has {len(header)}")
     given = {name: cell.strip() for name, cell in zip(header, cells, strict=True)}
     sample = {name: number_in(given[name], name) for name in names if given.get(name, "") != ""}
-    if by_id:
-        try:
-            return Line(number, None, sample, int(given["id"]))
-        except ValueError:
-            raise InvalidInputError(f"the id {given['id']!r} is no whole number") from None
     action = _action(given, names)
-    checker.as_row(action, sample)
+    if by_id:
+        if not re.fullmatch(r"[0-9]{1,18}", given["id"]):
+            raise InvalidInputError(f"the id {given['id']!r} is no number of an asked action")
+        return Line(number, action, sample, int(given["id"]))
+    checker.as_row(action or OBSERVE, sample)
     return Line(number, action, sample)
 
 
-def _action(given: Mapping[str, str], names: Sequence[str]) -> Action:
-    if given.get("action"):
-        return action_in(given["action"], names)
+def _action(given: Mapping[str, str], names: Sequence[str]) -> Action | None:
+    """What a line says was done; None if the file does not say."""
+    found = []
+    if "action" in given:
+        if not given["action"]:
+            raise InvalidInputError("what was done? The cell action is empty; write observe")
+        found.append(action_in(given["action"], names))
+    if "target" in given:
+        found.append(_set_action(given, names))
+    elif "value" in given:
+        raise InvalidInputError("there is a column value and none that says of what: target")
+    if len(found) == 2 and found[0] != found[1]:
+        raise InvalidInputError(f"action says {found[0]}, target and value say {found[1]}")
+    return found[0] if found else None
+
+
+def _set_action(given: Mapping[str, str], names: Sequence[str]) -> Action:
+    """From the columns target and value."""
     target = given.get("target", "")
     if not target or target.lower() == "observe":
         if given.get("value"):
@@ -207,7 +226,7 @@ def action_in(text: str, names: Sequence[str]) -> Action:
 def number_in(text: str, name: str) -> float:
     """A finite number from a text."""
     try:
-        value = float(text.strip())
+        value = float(text.strip().replace("_", "?"))  # 1_000 is a number to Python alone
     except ValueError:
         hint = "; decimals take a point" if re.fullmatch(r"\s*[-+]?\d+,\d+\s*", text) else ""
         raise InvalidInputError(f"{text.strip()!r} for {name} is not a number{hint}") from None

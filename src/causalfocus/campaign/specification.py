@@ -1,6 +1,7 @@
 """What a campaign is about: the variables, what can be done to them, and what is asked for."""
 
 import json
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any, Final
 
 from causalfocus.actions import OBSERVE, Action, ActionSet, do
 from causalfocus.claims import Stopping
-from causalfocus.errors import InvalidInputError, MissingExtraError
+from causalfocus.errors import InvalidInputError, MissingExtraError, UnidentifiableWarning
 from causalfocus.focus import Focus
 from causalfocus.space import ModelClass
 
@@ -26,8 +27,11 @@ KEYS: Final = (
 )
 VARIABLE_KEYS: Final = ("range", "cost", "unit")
 
-RESERVED: Final = ("action", "target", "value", "round", "seq", "at", "who", "note", "id", "kind")
-"""Names of other columns in files of samples."""
+RESERVED: Final = (
+    *("action", "target", "value", "round", "seq", "at", "who", "note", "id", "kind"),
+    "observe",
+)
+"""Names of other columns in files of samples, and of what is no variable there."""
 
 EXAMPLE: Final = """\
 title: Reactor 3
@@ -75,9 +79,15 @@ class Specification:
         for name in self.names:
             if name in RESERVED:
                 raise InvalidInputError(
-                    f"A variable cannot be called {name!r}: files of samples have a column of that "
-                    f"name. Choose another, for example {name + '_1'!r}."
+                    f"A variable cannot be called {name!r}: in files of samples that means "
+                    f"something else. Choose another, for example {name + '_1'!r}."
                 )
+            if name != name.strip() or not name.isprintable():
+                raise InvalidInputError(
+                    f"The name {name!r} begins or ends with a space, or cannot be printed."
+                )
+        if self.stopping == "paper" and len(self.names) == 1:
+            raise InvalidInputError("The paper's rule needs two variables or more.")
         self.learner()  # whatever it refuses is refused before anything is written
 
     @property
@@ -89,13 +99,22 @@ class Specification:
 
     def learner(self) -> Focus:
         """A learner that has seen nothing."""
-        return Focus(
-            self.actions,
-            self.space,
-            epsilon=self.epsilon,
-            delta=self.delta,
-            stopping=self.stopping,
-        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnidentifiableWarning)  # `doubts` says it once
+            return Focus(
+                self.actions,
+                self.space,
+                epsilon=self.epsilon,
+                delta=self.delta,
+                stopping=self.stopping,
+            )
+
+    def doubts(self) -> list[str]:
+        """What may never be certified with these actions, in words."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", UnidentifiableWarning)
+            Focus(self.actions, self.space, epsilon=self.epsilon, stopping=self.stopping)
+        return [str(one.message) for one in caught]
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON and YAML have it; `from_dict` reads it back."""
@@ -182,9 +201,21 @@ def _from_yaml(path: Path, text: str) -> Any:
             f"JSON file, whose name ends in .json."
         ) from None
     try:
+        _refuse_doubles(path, yaml.compose(text, yaml.SafeLoader))
         return yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise InvalidInputError(f"{path} is not YAML: {error}") from None
+
+
+def _refuse_doubles(path: Path, node: Any) -> None:
+    """YAML lets a later key replace an earlier one without a word."""
+    pairs = node.value if getattr(node, "id", "") == "mapping" else []
+    keys = [key.value for key, _ in pairs]
+    for key in keys:
+        if keys.count(key) > 1:
+            raise InvalidInputError(f"{path} has {key!r} twice in one place.")
+    for _, value in pairs:
+        _refuse_doubles(path, value)
 
 
 def _refuse_unknown(given: Mapping[str, Any], known: tuple[str, ...], what: str) -> None:

@@ -1,6 +1,7 @@
 """What is known in a campaign, and what is still missing: for a screen, a page or a program."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -9,6 +10,7 @@ from causalfocus.campaign.playback import Asked
 from causalfocus.errors import CausalFocusError
 from causalfocus.planning import forecasts
 from causalfocus.result import Result
+from causalfocus.stopping import Alarm
 
 
 @dataclass(frozen=True)
@@ -120,7 +122,7 @@ def status(campaign: Campaign, *, foretell: bool = True) -> Status:
             edges(campaign),
             result.model.equations(),
             remaining(campaign) if foretell and state == "running" else None,
-            (alarms[0].words, alarms[0].evidence) if alarms else None,
+            _alarm(alarms),
             campaign.pending,
             {str(action): n for action, n in learner.counts.items()},
             {str(action): part for action, part in learner.allocation.items()},
@@ -152,9 +154,10 @@ def statement(campaign: Campaign, result: Result) -> str:
     if result.refuted is not None:
         return f"Nothing is certified. {result.refuted}"
     if not result.certified:
+        doubt = "" if campaign.contradiction is None else f" But: {campaign.contradiction}"
         return (
             f"Nothing is certified yet, after {result.rounds:,} rounds. The graph shown is the "
-            f"best guess so far."
+            f"best guess so far.{doubt}"
         )
     within = f"within {epsilon:g} of its weight" if epsilon is not None else "in this direction"
     if specification.stopping == "resolution":
@@ -167,11 +170,12 @@ def statement(campaign: Campaign, result: Result) -> str:
         weights = f", and every weight is within {epsilon:g}" if epsilon is not None else ""
         claim = f"the graph is exactly the true one{weights}"
         assumed = f" Assumed besides: {_bounds(campaign)}."
+    doubt = "" if campaign.contradiction is None else f" But: {campaign.contradiction}"
     return (
         f"Certified after {result.rounds:,} rounds: {claim}. A procedure that says this is wrong "
         f"at most {delta:g} of the times it is used, whatever the system, if the system is linear, "
         f"acyclic, with Gaussian noise and without hidden common causes, if it does not change "
-        f"over time, and if setting a variable changes nothing else directly.{assumed}"
+        f"over time, and if setting a variable changes nothing else directly.{assumed}{doubt}"
     )
 
 
@@ -202,7 +206,7 @@ def remaining(campaign: Campaign) -> Remaining | None:
             deltas=(specification.delta,),
             stopping=specification.stopping,
         )
-    except CausalFocusError:  # an early estimate may be outside the class
+    except (CausalFocusError, ValueError, ArithmeticError):  # an early estimate may be absurd
         return None
     if not math.isfinite(found.high):
         return None
@@ -211,6 +215,13 @@ def remaining(campaign: Campaign) -> Remaining | None:
         max(0, round(rounds - done)) for rounds in (found.low, found.rounds, found.high)
     )
     return Remaining(middle, low, high)
+
+
+def _alarm(alarms: Sequence[Alarm]) -> tuple[str, float] | None:
+    """The loudest; none if nothing could be weighed."""
+    if not alarms or not math.isfinite(alarms[0].evidence):
+        return None
+    return alarms[0].words, alarms[0].evidence
 
 
 def _finite(value: float) -> float | None:

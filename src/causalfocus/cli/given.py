@@ -50,7 +50,7 @@ def action_set(
 
 
 def _split(text: str, what: str, example: str) -> tuple[str, str]:
-    name, sign, value = text.partition("=")
+    name, sign, value = text.rpartition("=")
     if not (sign and name and value):
         raise InvalidInputError(f"The {what} {text!r} must look like {example}.")
     return name, value

@@ -26,6 +26,10 @@ def serve(
         str | None,
         typer.Option(envvar="CAUSALFOCUS_TOKEN", help="For writing from other machines."),
     ] = None,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(help="Another name under which this machine is known; repeatable."),
+    ] = None,
 ) -> None:
     """Show a campaign in the browser: what to do next, a form for the outcome, what is known."""
     try:
@@ -41,9 +45,11 @@ def serve(
         Campaign.open(file, read_only=read_only).close()  # to fail here rather than in the browser
     elif read_only or not file.parent.is_dir():
         raise CampaignError(f"There is no file {file}.")
+    token = token or None
     if not is_loopback(host) and token is None:
         token = secrets.token_urlsafe(16)
-    app = create_app(file, host=host, token=token, read_only=read_only)
+    names = tuple(name.lower() for name in allow_host or [])
+    app = create_app(file, host=host, token=token, names=names, read_only=read_only)
     config = uvicorn.Config(
         app, host=host, port=port, log_level="warning", timeout_graceful_shutdown=1
     )
@@ -52,11 +58,12 @@ def serve(
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{socket.getsockname()[1]}/"
     sys.stdout.write(f"{file} is at {address}\n")
+    if token is not None and not read_only:
+        sys.stdout.write(f"To write, open it with the token: {address}?token={token}\n")
     if not is_loopback(host):
         sys.stdout.write(
-            f"Other machines can read it. To write from one, open it with the token: "
-            f"{address}?token={token}\nThe connection is not encrypted: use it in a network that "
-            f"you trust.\n"
+            "Other machines can read it. The connection is not encrypted: use it in a network "
+            "that you trust.\n"
         )
     sys.stdout.write("Ctrl-C ends it; nothing is lost.\n")
     sys.stdout.flush()

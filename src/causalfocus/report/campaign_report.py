@@ -141,12 +141,12 @@ def write_pdf(html: str, path: Path) -> None:
         options += ["--disable-background-networking", f"--user-data-dir={folder}/profile"]
         if hasattr(os, "getuid") and os.getuid() == 0:
             options.append("--no-sandbox")  # which root cannot have
-        done = subprocess.run(  # noqa: S603
-            [program, *options, f"--print-to-pdf={path.absolute()}", page.as_uri()],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-        )
+        command = [program, *options, f"--print-to-pdf={path.absolute()}", page.as_uri()]
+        try:
+            done = subprocess.run(  # noqa: S603
+                command, capture_output=True, text=True, check=False, timeout=120
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise CampaignError(f"{program} could not print the report: {error}.") from None
     if done.returncode != 0 or not path.exists():
         raise CampaignError(f"{program} could not print the report: {done.stderr.strip()[-300:]}")

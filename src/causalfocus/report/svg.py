@@ -117,6 +117,8 @@ def ticks(low: float, high: float, n: int) -> list[float]:
     if not (math.isfinite(low) and math.isfinite(high)) or high <= low:
         return [low] if math.isfinite(low) else []
     rough = (high - low) / max(n, 1)
+    if not 1e-300 < rough < 1e300:
+        return [low]
     unit = 10.0 ** math.floor(math.log10(rough))
     step = next(unit * factor for factor in (1, 2, 5, 10) if unit * factor >= rough * 0.999)
     first = math.ceil(low / step - 1e-9)

@@ -42,7 +42,12 @@ STILL_HERE: Final = 30
 
 
 def create_app(
-    path: Path, *, host: str = "127.0.0.1", token: str | None = None, read_only: bool = False
+    path: Path,
+    *,
+    host: str = "127.0.0.1",
+    token: str | None = None,
+    names: tuple[str, ...] = (),
+    read_only: bool = False,
 ) -> FastAPI:
     """The application that serves a campaign.
 
@@ -51,9 +56,10 @@ def create_app(
     path : of the campaign, which may not exist yet
     host : the address that it will be served at
     token : needed for writing
+    names : other names under which it may be asked for
     read_only : nobody may write
     """
-    server = Server(path, Guard(host, token), read_only=read_only)
+    server = Server(path, Guard(host, token, names), read_only=read_only)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -105,7 +111,8 @@ def _reading(app: FastAPI, server: Server) -> None:
         token = request.query_params.get("token")
         if token is not None:  # into a cookie, and out of the address
             response = RedirectResponse("/", 303)
-            response.set_cookie(COOKIE, token, httponly=True, samesite="strict")
+            if server.guard.is_right(token):
+                response.set_cookie(COOKIE, token, httponly=True, samesite="strict")
             return response
         return HTMLResponse(server.page(request, {}, {}))
 

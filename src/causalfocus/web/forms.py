@@ -55,10 +55,10 @@ def sample_in(
 
 def number_of(fields: Mapping[str, str], name: str) -> int:
     """A whole number that the page itself has put there."""
-    try:
-        return int(fields.get(name, ""))
-    except ValueError:
-        raise FieldError({"": f"{name} must be a whole number."}) from None
+    text = fields.get(name, "").strip()
+    if not (text.isascii() and text.isdecimal() and len(text) < 18):
+        raise FieldError({"": f"{name} must be a whole number."})
+    return int(text)
 
 
 def specification_in(fields: Mapping[str, str]) -> Specification:

@@ -75,7 +75,6 @@ class Looker:
             "now": now,
             "specification": self.campaign.specification,
             "path": self.campaign.path.name,
-            "read_only": self.campaign.read_only,
             **drawn,
         }
 

@@ -6,7 +6,11 @@ other machines, reading is free and writing needs the token.
 """
 
 import hmac
+import re
+import socket
 from dataclasses import dataclass
+from functools import cache
+from ipaddress import ip_address
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -14,6 +18,8 @@ from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from causalfocus.errors import InvalidInputError
 
 COOKIE: Final = "causalfocus_token"
 LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
@@ -42,28 +48,48 @@ class Guard:
     ----------
     host : the address that the page is served at
     token : needed for writing; None on this machine alone
+    names : other names that this machine goes by
     """
 
     host: str
     token: str | None
+    names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.token is not None and not re.fullmatch(r"[A-Za-z0-9_.~-]+", self.token):
+            raise InvalidInputError(
+                "A token consists of letters, digits and _ . ~ - without spaces, at least one."
+            )
 
     def refusal(self, request: Request) -> str | None:
-        """Why a request is not answered at all."""
-        if is_loopback(self.host) and _name(request) not in LOOPBACK:
-            return "This page answers to this machine's own names only."
-        return None
+        """Why a request is not answered at all.
+
+        Under an address in numbers nobody else's site can be behind; under a name it could.
+        """
+        name = _name(request)
+        if name in LOOPBACK or name in self.names:
+            return None
+        if not is_loopback(self.host) and (_is_address(name) or name in _own_names()):
+            return None
+        return (
+            "This page does not answer to that name. Use this machine's own name or address, or "
+            "start the page with --allow-host."
+        )
 
     def may_write(self, request: Request) -> bool:
         """Whether whoever asks has the token, where one is needed."""
         if self.token is None:
             return True
-        given = request.cookies.get(COOKIE) or request.headers.get("X-Token") or ""
-        return hmac.compare_digest(given.encode(), self.token.encode())
+        return self.is_right(request.cookies.get(COOKIE) or request.headers.get("X-Token") or "")
+
+    def is_right(self, given: str) -> bool:
+        """Whether this is the token."""
+        return hmac.compare_digest(given.encode(errors="replace"), (self.token or "").encode())
 
     def refusal_to_write(self, request: Request) -> str | None:
         """Why something may not be changed by this request."""
         origin = request.headers.get("Origin")
-        if origin is not None and urlsplit(origin).netloc != request.headers.get("Host"):
+        if origin is not None and origin.partition("://")[2] != request.headers.get("Host"):
             return "This came from another site."
         if request.headers.get("Sec-Fetch-Site", "same-origin") not in ("same-origin", "none"):
             return "This came from another site."
@@ -103,5 +129,23 @@ class Guarded:
 
 
 def _name(request: Request) -> str:
-    """The host's name as the browser knows it, without the port."""
-    return urlsplit(f"//{request.headers.get('Host', '')}").hostname or ""
+    """The host's name as the browser knows it, without the port; empty if it makes no sense."""
+    try:
+        return urlsplit(f"//{request.headers.get('Host', '')}").hostname or ""
+    except ValueError:
+        return ""
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+@cache
+def _own_names() -> frozenset[str]:
+    """What this machine calls itself."""
+    name = socket.gethostname().lower()
+    return frozenset({name, f"{name}.local", socket.getfqdn().lower()})

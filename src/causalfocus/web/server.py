@@ -37,23 +37,29 @@ class Server:
         self.read_only = read_only
         self._lock = threading.Lock()
         self._looker: Looker | None = None
+        self._writer: Campaign | None = None
         self._watcher: Campaign | None = None
         self._templates = environment(TEMPLATES)
 
     @property
     def looker(self) -> Looker | None:
-        """None while there is no campaign."""
+        """None while there is no campaign. Through a connection of its own: who looks never waits
+        for a writer.
+        """
         with self._lock:
             if self._looker is None and self.path.exists():
-                self._looker = Looker(Campaign.open(self.path, read_only=self.read_only))
+                self._looker = Looker(Campaign.open(self.path, read_only=True))
             return self._looker
 
     @property
     def campaign(self) -> Campaign:
-        looker = self.looker
-        if looker is None:
-            raise InvalidInputError("There is no campaign yet.")
-        return looker.campaign
+        """For writing."""
+        with self._lock:
+            if self._writer is None:
+                if not self.path.exists():
+                    raise InvalidInputError("There is no campaign yet.")
+                self._writer = Campaign.open(self.path)
+            return self._writer
 
     def make(self, fields: dict[str, str]) -> None:
         """The campaign, from the form for a new one."""
@@ -62,8 +68,9 @@ class Server:
     def close(self) -> None:
         if self._looker is not None:
             self._looker.campaign.close()
-        if self._watcher is not None:
-            self._watcher.close()
+        for campaign in (self._watcher, self._writer):
+            if campaign is not None:
+                campaign.close()
 
     def last_event(self) -> int:
         """Of what is safely in the file: through a connection of its own."""
@@ -92,13 +99,18 @@ class Server:
         shown = looker.parts()
         wanted = request.query_params.get("id") or fields.get("id") or ""
         search, page = request.query_params.get("search", ""), request.query_params.get("page", "")
+        page = page if len(page) < 10 else ""
+        is_number = wanted.isascii() and wanted.isdecimal() and len(wanted) < 18
+        asked = chosen(shown["now"], int(wanted) if is_number else None)
+        if fields.get("id") and (asked is None or str(asked.id) != fields["id"]):
+            fields = {}  # what was typed belongs to another action
         return shown | {
-            "asked": chosen(shown["now"], int(wanted) if wanted.isdecimal() else None),
+            "asked": asked,
             "errors": errors,
             "fields": fields,
-            "log": looker.log(search, int(page) if page.isdecimal() and len(page) < 10 else 1),
+            "log": looker.log(search, int(page) if page.isascii() and page.isdecimal() else 1),
             "may_write": not self.read_only and self.guard.may_write(request),
-            "needs_token": self.guard.token is not None,
+            "needs_token": self.guard.token is not None and not self.read_only,
         }
 
     def parts(self, request: Request) -> dict[str, Any]:

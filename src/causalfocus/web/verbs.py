@@ -47,8 +47,8 @@ def correct(server: Server, fields: Fields) -> Said:
     errors: dict[str, str] = {}
     number, name, value = 0, fields.get("variable", ""), 0.0
     try:
-        number = int(fields.get("round", ""))
-    except ValueError:
+        number = number_of(fields, "round")
+    except FieldError:
         errors["round"] = "A whole number is needed."
     try:
         value = number_in(fields.get("true_value", ""), name)

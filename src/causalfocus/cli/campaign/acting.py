@@ -1,6 +1,7 @@
 """`causalfocus campaign next | record | reject | note | go-on`: the round of an experimenter."""
 
 import json
+import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,7 +10,7 @@ import typer
 from causalfocus.actions import Action
 from causalfocus.campaign import Asked, Campaign, Event
 from causalfocus.campaign.samples import action_in, number_in, read_samples
-from causalfocus.cli.campaign.options import File, Note, Who, is_at_terminal
+from causalfocus.cli.campaign.options import File, Note, Who, delimiter_of, is_at_terminal
 from causalfocus.cli.options import AsJson
 from causalfocus.errors import AlreadyStoppedError, InvalidInputError
 
@@ -38,8 +39,9 @@ def next_actions(
                 f"Still out: {', '.join(f'{one.id} ({one.action})' for one in waiting[:8])}"
                 + (f" and {len(waiting) - 8} more" if len(waiting) > 8 else "")
             )
-        example = " ".join(f"{name}=..." for name in _to_measure(asked[0].action, campaign))
-        typer.echo(f"Then: causalfocus campaign record {file} --id {asked[0].id} {example}")
+        blanks = [f"{name}=..." for name in _to_measure(asked[0].action, campaign)]
+        words = ["causalfocus", "campaign", "record", str(file), "--id", str(asked[0].id), *blanks]
+        typer.echo(f"Then: {shlex.join(words)}")
 
 
 def record(
@@ -66,10 +68,14 @@ def record(
             if values or number is not None or action is not None:
                 raise InvalidInputError("Give values or a CSV file, not both.")
             lines = read_samples(
-                csv, campaign.names, delimiter=delimiter, encoding=encoding, by_id=True
+                csv,
+                campaign.names,
+                delimiter=delimiter_of(delimiter),
+                encoding=encoding,
+                by_id=True,
             )
             told = campaign.record_many(
-                [(line.id or 0, line.sample) for line in lines], who=who, note=note
+                [(line.id or 0, line.action, line.sample) for line in lines], who=who, note=note
             )
         else:
             done = None if action is None else action_in(action, campaign.names)
@@ -159,7 +165,7 @@ def _to_measure(action: Action, campaign: Campaign) -> list[str]:
 def _pairs(texts: list[str]) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     for text in texts:
-        name, sign, value = text.partition("=")
+        name, sign, value = text.rpartition("=")
         if not (sign and name):
             raise InvalidInputError(f"{text!r} must look like NAME=VALUE.")
         if any(name == known for known, _ in found):

@@ -13,7 +13,7 @@ from causalfocus.actions import OBSERVE
 from causalfocus.campaign import Campaign
 from causalfocus.campaign.export import samples_csv, whole_json
 from causalfocus.campaign.samples import read_samples
-from causalfocus.cli.campaign.options import File, Note, Who
+from causalfocus.cli.campaign.options import File, Note, Who, delimiter_of, write_to
 from causalfocus.cli.options import AsJson
 from causalfocus.errors import InvalidInputError
 
@@ -30,6 +30,9 @@ def import_(
     ] = False,
     delimiter: Annotated[str, typer.Option(help="Between the columns.")] = ",",
     encoding: Annotated[str, typer.Option(help="Of the file.")] = "utf-8-sig",
+    again: Annotated[
+        bool, typer.Option("--again", help="Even if they are in the campaign already.")
+    ] = False,
     who: Who = None,
     note: Note = "",
     as_json: AsJson = False,
@@ -40,7 +43,7 @@ def import_(
             csv,
             campaign.names,
             columns=dict(_mapped(text) for text in columns or []),
-            delimiter="\t" if delimiter == "\\t" else delimiter,
+            delimiter=delimiter_of(delimiter),
             encoding=encoding,
             all_observed=all_observed,
         )
@@ -53,6 +56,7 @@ def import_(
                 samples,
                 who=who,
                 note=note or csv.name,
+                again=again,
                 on_learned=lambda rounds: bar.update(task, completed=rounds - first),
             )
         if as_json:
@@ -75,10 +79,9 @@ def export(
             return
         match out.suffix.lower():
             case ".csv":
-                with out.open("w", encoding="utf-8", newline="") as target:
-                    target.writelines(samples_csv(campaign))
+                write_to(out, (line.encode() for line in samples_csv(campaign)), file)
             case ".json":
-                out.write_text(whole_json(campaign), encoding="utf-8")
+                write_to(out, whole_json(campaign).encode(), file)
             case ".campaign":
                 campaign.copy_to(out)
             case other:

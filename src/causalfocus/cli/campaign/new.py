@@ -51,7 +51,8 @@ def new(
             f"`causalfocus campaign status`."
         )
     if spec is not None:
-        if any(given is not None for given in (variable, min_effect, epsilon, delta, stopping)):
+        flags = (variable, unit, costs, min_effect, epsilon, delta, stopping, max_effect, noise)
+        if any(given is not None for given in (*flags, title)) or not intercept:
             raise InvalidInputError("Give a specification's file or flags, not both.")
         chosen = Specification.read(spec)
     else:
@@ -65,14 +66,16 @@ def new(
             )
         smallest = min_effect if min_effect is not None else _number(ask, "min-effect", SMALLEST)
         accuracy = epsilon if epsilon is not None else _asked(ask, ACCURACY, f"{smallest / 2:g}")
-        names = list(dict.fromkeys(text.partition("=")[0].strip() for text in variables))
+        pairs = [_variable(text) for text in variables]
+        names = [name for name, _ in pairs]
+        _refuse_doubles(names)
         units = dict(_pair(text) for text in unit or [])
         for name in units:
             if name not in names:
                 raise InvalidInputError(f"There is no variable {name!r} for a unit.")
         chosen = Specification(
             title,
-            action_set(names, [text.replace(" ", "") for text in variables], costs or [], 1.0),
+            action_set(names, [f"{name}={ends}" for name, ends in pairs], costs or [], 1.0),
             tuple(units.get(name, "") for name in names),
             ModelClass(smallest, max_effect, noise, intercept=intercept),
             _accuracy(accuracy),
@@ -85,6 +88,8 @@ def new(
     if as_json:
         typer.echo(json.dumps(facts))
         return
+    for doubt in chosen.doubts():
+        typer.secho(doubt, fg="yellow", err=True)
     typer.echo(f"{file} is ready, for {len(chosen.names)} variables: {', '.join(chosen.names)}.")
     typer.echo(f"What to do first: causalfocus campaign next {file}")
 
@@ -114,6 +119,20 @@ def _asked_variables() -> list[str]:
             f"Values that {name} can be set to, as low:high, or none", default="none"
         ).strip()
         found.append(f"{name}={ends}")
+
+
+def _variable(text: str) -> tuple[str, str]:
+    """A name and the values that it can be set to."""
+    name, sign, ends = text.rpartition("=")
+    if not (sign and name.strip() and ends.strip()):
+        raise InvalidInputError(f"The variable {text!r} must look like heater=20:80 or yield=none.")
+    return name.strip(), "".join(ends.split())
+
+
+def _refuse_doubles(names: list[str]) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise InvalidInputError(f"The variable {name!r} is given more than once.")
 
 
 def _accuracy(text: str) -> float | None:

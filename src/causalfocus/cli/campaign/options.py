@@ -1,20 +1,42 @@
 """Arguments that the verbs of a campaign share."""
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from causalfocus.campaign import CampaignError
+from causalfocus.errors import InvalidInputError
+from causalfocus.whole_files import write_whole
+
 File = Annotated[
     Path,
-    typer.Argument(envvar="CAUSALFOCUS_CAMPAIGN", help="The campaign's file.", show_default=False),
+    typer.Argument(help="The campaign's file.", show_default=False),
 ]
 Who = Annotated[
     str | None,
     typer.Option(envvar="CAUSALFOCUS_WHO", help="Who does this; by default the user's name."),
 ]
 Note = Annotated[str, typer.Option(help="A free text, kept with it.")]
+
+
+def delimiter_of(text: str) -> str:
+    """A tab cannot be typed in every shell."""
+    return "\t" if text == "\\t" else text
+
+
+def write_to(path: Path, contents: bytes | Iterable[bytes], source: Path) -> None:
+    """Write a file, whole or not at all, and never over the campaign itself."""
+    if path.exists() and path.samefile(source):
+        raise InvalidInputError(f"{path} is the campaign itself. Choose another name.")
+    if not path.parent.is_dir():
+        raise InvalidInputError(f"There is no folder {path.parent} for {path.name}.")
+    try:
+        write_whole(path, contents)
+    except OSError as error:
+        raise CampaignError(f"{path} cannot be written: {error.strerror}.") from None
 
 
 def is_at_terminal() -> bool:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from causalfocus.campaign import Campaign
-from causalfocus.cli.campaign.options import File
+from causalfocus.cli.campaign.options import File, write_to
 from causalfocus.errors import InvalidInputError
 from causalfocus.report.campaign_report import report_html, write_pdf
 
@@ -19,11 +19,11 @@ def report(
     if out.suffix.lower() not in (".html", ".pdf"):
         raise InvalidInputError(f"A report ends in .html or .pdf, got {out.name!r}.")
     if not out.parent.is_dir():
-        raise InvalidInputError(f"There is no folder {out.parent} for the report.")
+        raise InvalidInputError(f"There is no folder {out.parent} for {out.name}.")
     with Campaign.open(file, read_only=True) as campaign:
         text = report_html(campaign)
     if out.suffix.lower() == ".pdf":
         write_pdf(text, out)
     else:
-        out.write_text(text, encoding="utf-8")
+        write_to(out, text.encode(), file)
     typer.echo(f"Written: {out}")

@@ -46,7 +46,7 @@ def _screen(now: Status) -> Panel:
     for asked in now.pending:
         since = f"since {asked.at}" + (f", by {asked.who}" if asked.who else "")
         parts.append(Text(f"Pending {asked.id}: {asked.action} ({since})"))
-    return Panel(Group(*parts), title=now.title or "Campaign")
+    return Panel(Group(*parts), title=Text(now.title or "Campaign"))
 
 
 def _style(now: Status) -> str:
@@ -70,7 +70,7 @@ def _edges(now: Status) -> Table:
         ends = (
             "" if edge.low is None or edge.high is None else f"{edge.low:+.3f} to {edge.high:+.3f}"
         )
-        table.add_row(f"{edge.cause} -> {edge.effect}", f"{edge.weight:+.3f}", ends)
+        table.add_row(Text(f"{edge.cause} -> {edge.effect}"), f"{edge.weight:+.3f}", ends)
     if not now.edges:
         table.add_row("none", "", "")
     return table

@@ -5,6 +5,7 @@ const here = new URL(location.href);
 const view = { id: here.searchParams.get("id"), search: here.searchParams.get("search") || "", page: here.searchParams.get("page") || "1" };
 let seen = null;
 let asking = 0;
+const shownParts = {};
 let sayNothingAfter = 0;
 
 function say(text) {
@@ -43,20 +44,49 @@ async function refresh() {
   seen = found.seq;
   for (const [name, text] of Object.entries(found.parts)) {
     const place = document.getElementById("part-" + name);
+    if (shownParts[name] === text) continue;
     if (name === "next" && isBusy(place, found.asked)) continue;
-    const open = [...place.querySelectorAll("details")].map((one) => one.open);
-    const who = name === "next" && place.querySelector("#who") ? place.querySelector("#who").value : "";
-    place.innerHTML = text;
-    place.querySelectorAll("details").forEach((one, i) => { if (open[i]) one.open = true; });
-    if (who && place.querySelector("#who")) place.querySelector("#who").value = who;
+    if (name === "next") saveTyped(place, found.asked);
+    shownParts[name] = text;
+    replace(place, text);
   }
+}
+
+// The open parts stay open, and the keyboard stays where it was.
+function replace(place, text) {
+  const open = [...place.querySelectorAll("details")].map((one) => one.open);
+  const who = place.querySelector("#who") ? place.querySelector("#who").value : "";
+  const active = place.contains(document.activeElement) ? document.activeElement : null;
+  const kind = active && active.tagName;
+  const same = (one) => one.id ? one.id === active.id : one.textContent === active.textContent;
+  place.innerHTML = text;
+  place.querySelectorAll("details").forEach((one, i) => { if (open[i]) one.open = true; });
+  if (who && place.querySelector("#who")) place.querySelector("#who").value = who;
+  if (active) {
+    const again = [...place.querySelectorAll(kind)].find(same) || place.querySelector("a, button, input:not([type=hidden]), summary");
+    if (again) again.focus({ preventScroll: true });
+  }
+}
+
+function typed(place) {
+  return [...place.querySelectorAll("input:not([type=hidden])")].filter((input) => input.id !== "who" && input.value !== "");
+}
+
+// Someone else has answered the action that someone was typing for: what was typed is shown, not lost.
+function saveTyped(place, asked) {
+  const shown = place.querySelector("[data-asked]");
+  if (!shown || String(asked) === shown.dataset.asked || shown.dataset.sent) return;
+  const values = typed(shown).map((input) => input.name.replace("value:", "") + " = " + input.value);
+  if (!values.length) return;
+  const kept = document.getElementById("kept");
+  kept.textContent = "Number " + shown.dataset.asked + " was answered elsewhere meanwhile. You had typed: " + values.join(", ") + ".";
 }
 
 // What someone is typing stays, as long as the action that it answers is still pending.
 function isBusy(place, asked) {
   const shown = place.querySelector("[data-asked]");
   if (!shown || String(asked) !== shown.dataset.asked) return false;
-  return [...shown.querySelectorAll("input:not([type=hidden])")].some((input) => input.id !== "who" && input.value !== "") || shown.contains(document.activeElement);
+  return typed(shown).length > 0;
 }
 
 async function send(form) {
@@ -71,15 +101,17 @@ async function send(form) {
     const found = await answer.json();
     if (found.errors) { showErrors(form, found.errors); return; }
     if ("create" in form.dataset) { location.assign("/"); return; }
+    const answered = form.closest("[data-asked]");
+    if (answered) answered.dataset.sent = "yes";
+    if (document.getElementById("kept")) document.getElementById("kept").textContent = "";
     for (const input of form.querySelectorAll("input:not([type=hidden])")) if (input.name !== "who") input.value = "";
     showErrors(form, {});
     if (found.id) view.id = String(found.id);
     else if ("record" in form.dataset) view.id = null;
-    if (document.activeElement) document.activeElement.blur();
     await refresh();
     say(found.said);
     const next = document.querySelector("#part-next input:not([type=hidden])") || document.querySelector("#part-next button");
-    if (next && form.closest && form.action.match(/\/(next|record|reject)$/)) next.focus();
+    if (next && form.action.match(/\/(next|record|reject|go-on)$/)) next.focus();
   } catch {
     showErrors(form, { "": "The page's server did not answer; what you typed is still here. Try again when it is back." });
   } finally {
@@ -105,8 +137,7 @@ document.addEventListener("click", (event) => {
   if (link.dataset.page) view.page = link.dataset.page;
   else {
     view.id = link.dataset.choose;
-    const shown = document.querySelector("#part-next");
-    if (shown) shown.querySelectorAll("input:not([type=hidden])").forEach((input) => { if (input.id !== "who") input.value = ""; });
+    typed(document.getElementById("part-next")).forEach((input) => { input.value = ""; });
   }
   refresh();
 });
@@ -136,9 +167,13 @@ if (more) {
   });
 }
 
+// Browsers allow few connections to one place: only a page that is looked at keeps one.
+let changes = null;
+let wasAway = false;
+
 function follow() {
-  const changes = new EventSource("/changes");
-  let wasAway = false;
+  if (document.hidden || (changes && changes.readyState !== EventSource.CLOSED)) return;
+  changes = new EventSource("/changes");
   changes.onmessage = (event) => {
     const last = Number(event.data);
     if (wasAway) say("The page is up to date again.");
@@ -152,4 +187,8 @@ function follow() {
     if (changes.readyState === EventSource.CLOSED) setTimeout(follow, 2000);
   };
 }
+document.addEventListener("visibilitychange", () => {
+  if (document.hidden && changes) changes.close();
+  else follow();
+});
 follow();
