@@ -17,8 +17,8 @@ import pytest
 import causalfocus as cf
 from campaign_hands import ACTIONS, SPACE, SYSTEM, made
 from causalfocus.campaign import Campaign, CampaignError, Event, LogError, Specification, schema
-from causalfocus.campaign import campaign as campaign_module
 from causalfocus.campaign import file as file_module
+from causalfocus.campaign import ledger as ledger_module
 from causalfocus.campaign import log as log_module
 from causalfocus.campaign.export import samples_csv, whole_json
 from causalfocus.campaign.playback import Playback, is_noted
@@ -48,7 +48,7 @@ def fill(campaign: Campaign, n: int, seed: int = 0) -> None:
 
 def uninterrupted(campaign: Campaign) -> Playback:
     """The same events played from the first to the last, without file or checkpoint."""
-    found = Playback(campaign.specification, campaign._root)
+    found = Playback(campaign.specification, campaign._ledger.root)
     for event in campaign.iterate():
         found.play(event)
     return found
@@ -120,11 +120,11 @@ def test_what_was_not_asked_for_counts_too(campaign: Campaign) -> None:
 
 def test_a_reopened_campaign_is_the_same_to_the_bit(campaign: Campaign, path: Path) -> None:
     """Through checkpoints, with a few rounds after the last, and from the log alone."""
-    for n in (campaign_module.CHECKPOINT_EVERY + 5, 1, 40):
+    for n in (ledger_module.CHECKPOINT_EVERY + 5, 1, 40):
         fill(campaign, n, seed=n)
         with Campaign.open(path) as again:
             learner = again.learner
-            assert again._current().n_played <= 2 * campaign_module.CHECKPOINT_EVERY + 1
+            assert again._ledger.current().n_played <= 2 * ledger_module.CHECKPOINT_EVERY + 1
             live = cf.Focus(ACTIONS, SPACE, epsilon=0.01)
             for told in learner.log:
                 live.tell(told.action, told.sample)
@@ -190,7 +190,7 @@ def test_a_correction_is_learned_as_if_it_had_been_right_at_once(
             live.tell(action, row)
         assert same(campaign.learner, live) and same(other.learner, live)
     with Campaign.open(path) as again:
-        assert again.n_replayed <= campaign_module.CHECKPOINT_EVERY and same(again.learner, live)
+        assert again.n_replayed <= ledger_module.CHECKPOINT_EVERY and same(again.learner, live)
         assert [tuple(told.sample) for told in again.learner.log] == [row for _, row in right]
         assert again.verify() == again.n_events()
         assert dict(again.curve()) == uninterrupted_curve(again)
@@ -291,10 +291,10 @@ def test_opening_does_not_grow_with_the_log(campaign: Campaign, path: Path) -> N
 
         with Campaign.open(path) as again:
             # Ten instructions of SQLite's machine at a time: a scan of the log would show.
-            again._file._connection.set_progress_handler(count, 10)
+            again._ledger.file._connection.set_progress_handler(count, 10)
             again.record([0.0, 0.0, 0.0], action=cf.OBSERVE)
-            assert again._current().n_played <= campaign_module.CHECKPOINT_EVERY + 1
-            again._file._connection.set_progress_handler(None, 0)
+            assert again._ledger.current().n_played <= ledger_module.CHECKPOINT_EVERY + 1
+            again._ledger.file._connection.set_progress_handler(None, 0)
         read.append(statements)
     assert read[1] <= 1.5 * read[0] + 10
     assert campaign.rounds == 1802 and len(campaign.learner.log) == 1802
@@ -312,7 +312,7 @@ def test_a_checkpoint_that_cannot_be_trusted_is_not_used(
     raw.close()
     with Campaign.open(path) as again:
         assert same(again.learner, campaign.learner)
-        assert again._current().n_played == 80
+        assert again._ledger.current().n_played == 80
 
 
 def test_the_log_cannot_be_changed(campaign: Campaign, path: Path) -> None:
@@ -460,7 +460,7 @@ def test_a_stop_that_another_version_would_not_make_is_shown(path: Path) -> None
         for _ in range(40):
             (asked,) = campaign.next()
             campaign.record(system.sample(asked.action, 1, rng)[0], id=asked.id)
-        with campaign._adding() as entry:  # as a version with a laxer rule would
+        with campaign._ledger.adding() as entry:  # as a version with a laxer rule would
             facts = {"certified": True, "rounds": 40, "edges": [["X1", "X2", 0.5]]}
             entry.add(Event("stopped", facts=facts))
         assert campaign.contradiction is not None
@@ -491,7 +491,7 @@ def test_a_new_campaign_is_one_whole_file(path: Path, tmp_path: Path) -> None:
 
 def test_what_is_written_is_forced_to_the_disk(campaign: Campaign) -> None:
     """A power cut cannot be tested here; that the disk is asked to keep its promise can."""
-    read = campaign._file.read
+    read = campaign._ledger.file.read
     assert read("PRAGMA journal_mode") == [("wal",)]
     assert read("PRAGMA synchronous") == [(2,)] and read("PRAGMA fullfsync") == [(1,)]
 
@@ -600,7 +600,7 @@ def test_a_writer_waits_for_another(campaign: Campaign, path: Path) -> None:
 
 def test_a_full_disk_loses_nothing(campaign: Campaign, path: Path) -> None:
     fill(campaign, 5)
-    connection = campaign._file._connection
+    connection = campaign._ledger.file._connection
     ((pages,),) = connection.execute("PRAGMA page_count").fetchall()
     connection.execute(f"PRAGMA max_page_count = {pages}")
     with pytest.raises(CampaignError, match=r"no room on the disk .* Make room and do it again"):
@@ -642,7 +642,7 @@ def test_versions(campaign: Campaign, path: Path, monkeypatch: pytest.MonkeyPatc
         Campaign.open(path, read_only=True)
     with Campaign.open(path) as newer:
         assert newer.rounds == 2
-        assert newer._file.read("SELECT a FROM extra") == [(1,)]
+        assert newer._ledger.file.read("SELECT a FROM extra") == [(1,)]
     monkeypatch.undo()
     with pytest.raises(CampaignError, match=r"version 2 .* reads up to 1: .* Upgrade causalfocus"):
         Campaign.open(path)

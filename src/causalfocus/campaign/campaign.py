@@ -1,23 +1,19 @@
 """A campaign: a learner whose samples come over days, by several hands, kept in one file."""
 
-import json
 import os
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from hashlib import sha256
 from pathlib import Path
-from sqlite3 import Connection
 from types import TracebackType
 from typing import Final, Self
 
 from causalfocus.actions import Action, ActionSet
-from causalfocus.campaign.entry import Entry, as_text, by_whom
-from causalfocus.campaign.events import Event, now
-from causalfocus.campaign.file import PATIENCE, CampaignError, CampaignFile
-from causalfocus.campaign.log import EventLog
-from causalfocus.campaign.playback import Asked, LogError, Playback
+from causalfocus.campaign.entry import as_text, by_whom
+from causalfocus.campaign.events import Event
+from causalfocus.campaign.file import PATIENCE, CampaignFile
+from causalfocus.campaign.ledger import Ledger
+from causalfocus.campaign.playback import Asked, Playback
 from causalfocus.campaign.specification import Specification
 from causalfocus.claims import Stopping
 from causalfocus.errors import InvalidInputError
@@ -27,12 +23,6 @@ from causalfocus.names import position
 from causalfocus.result import Result
 from causalfocus.space import ModelClass
 from causalfocus.stopping import Decision
-
-CHECKPOINT_EVERY: Final = 32
-"""Samples between checkpoints: opening a campaign replays about as many at most."""
-
-FREE_TRIALS: Final = 3
-"""How often something long is learned without holding the file, before it is held."""
 
 LARGEST_NUMBER: Final = 2**62
 """Of rounds and asked actions: SQLite knows no larger integers."""
@@ -63,30 +53,11 @@ class Campaign:
     >>> campaign.close(); folder.cleanup()
     """
 
-    def __init__(self, file: CampaignFile) -> None:
+    def __init__(self, ledger: Ledger) -> None:
         """Use `create` or `open`."""
-        rows = file.read("SELECT document, salt, made, digest FROM specification")
-        if not rows:
-            raise CampaignError(
-                f"{file.path} holds no specification. If it was copied, the file that ends in -wal "
-                f"belongs to it: put that beside it. If the program that made it was interrupted, "
-                f"make the campaign again under another name."
-            )
-        document, salt, made, root = rows[0]
-        if _root(salt, made, document) != root:
-            raise LogError(
-                f"The specification of {file.path} was changed by other hands. Nothing can be "
-                f"certified from it; restore the file from a copy."
-            )
-        self._file = file
-        self._log = EventLog(file)
-        self._root: bytes = root
-        self._playback: Playback | None = None
-        self._kept_rounds = 0
-        self._answer: tuple[int, Result] | None = None
-        self._n_holds = 0
-        self._lock = threading.RLock()
-        self.specification: Final = Specification.from_dict(json.loads(document))
+        self._ledger = ledger
+        self._log = ledger.log
+        self.specification: Final = ledger.specification
 
     @classmethod
     def create(
@@ -116,14 +87,7 @@ class Campaign:
         else:
             given = tuple((units or {}).get(name, "") for name in actions.names)
             specification = Specification(title, actions, given, space, epsilon, delta, stopping)
-        document, made = json.dumps(specification.to_dict(), ensure_ascii=False), now()
-        salt = os.urandom(16)
-        root = _root(salt, made, document)
-        insert = "INSERT INTO specification VALUES (1, ?, ?, ?, ?)"
-        campaign = cls(CampaignFile.create(Path(path), insert, (made, salt, root, document)))
-        with campaign._adding():
-            pass  # a system of one variable is known before the first round
-        return campaign
+        return cls(Ledger.create(Path(path), specification))
 
     @classmethod
     def open(
@@ -141,11 +105,11 @@ class Campaign:
         read_only : to look and never to write
         patience : seconds to wait for another writer
         """
-        return cls(CampaignFile(Path(path), read_only=read_only, patience=patience))
+        return cls(Ledger(CampaignFile(Path(path), read_only=read_only, patience=patience)))
 
     def close(self) -> None:
         """Let go of the file. Nothing is lost if this is never called."""
-        self._file.close()
+        self._ledger.file.close()
 
     def __enter__(self) -> Self:
         return self
@@ -163,11 +127,11 @@ class Campaign:
 
     @property
     def path(self) -> Path:
-        return self._file.path
+        return self._ledger.file.path
 
     @property
     def read_only(self) -> bool:
-        return self._file.read_only
+        return self._ledger.file.read_only
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -179,7 +143,7 @@ class Campaign:
 
         To look at. What you tell it yourself is not recorded, and forgotten at the next look.
         """
-        return self._current().learner
+        return self._ledger.current().learner
 
     @property
     def decision(self) -> Decision:
@@ -192,47 +156,38 @@ class Campaign:
     @property
     def pending(self) -> tuple[Asked, ...]:
         """Actions that were asked for and neither recorded nor rejected."""
-        return tuple(self._current().pending.values())
+        return tuple(self._ledger.current().pending.values())
 
     @property
     def stop(self) -> Event | None:
         """The event of the stop, if there was one."""
-        return self._current().stopped
+        return self._ledger.current().stopped
 
     @property
     def last_event(self) -> int:
         """Number of the last event: it changes whenever anything happens."""
-        with self._lock:
-            return self._current().seq if self._n_holds else self._log.last
+        with self._ledger.lock:
+            return self._ledger.last_event
 
     @property
     def contradiction(self) -> str | None:
         """Between the stop in the log and what this version makes of the same samples, in words."""
-        return self._current().contradiction
+        return self._ledger.current().contradiction
 
     @property
     def n_replayed(self) -> int:
         """Events that were played one by one to get here; a checkpoint spares those before it."""
-        return self._current().n_played
+        return self._ledger.current().n_played
 
     def result(self) -> Result:
         """The certified answer once there is one, or the refutation; until then the estimate."""
-        with self._lock:
-            playback = self._current()
-            if self._answer is None or self._answer[0] != playback.seq:
-                self._answer = playback.seq, playback.learner.result()
-            return self._answer[1]
+        return self._ledger.answer()
 
     @contextmanager
     def held(self) -> Iterator[Self]:
         """All looks at it meanwhile see the same; what others record is seen afterwards."""
-        with self._lock:
-            self._current()
-            self._n_holds += 1
-            try:
-                yield self
-            finally:
-                self._n_holds -= 1
+        with self._ledger.held():
+            yield self
 
     def next(self, n: int = 1, *, who: str | None = None, note: str = "") -> tuple[Asked, ...]:
         """Ask for n actions; each stays pending until it is recorded or rejected.
@@ -241,7 +196,7 @@ class Campaign:
         """
         if not 1 <= n <= MOST_ASKED:
             raise InvalidInputError(f"Between 1 and {MOST_ASKED} actions can be asked, got {n}.")
-        with self._adding() as entry:
+        with self._ledger.adding() as entry:
             pending, first = entry.playback.pending, entry.playback.n_asked + 1
             if len(pending) + n > MOST_ASKED:
                 raise InvalidInputError(
@@ -274,7 +229,7 @@ class Campaign:
         action : what was done, if it was not asked for. Without both, the one pending action
         who, note : free texts; `who` is by default the user's name
         """
-        with self._adding() as entry:
+        with self._ledger.adding() as entry:
             done, ask = self._performed(entry.playback, id, action)
             return entry.add(self._told(entry.playback, done, sample, ask, who, note))
 
@@ -289,7 +244,7 @@ class Campaign:
 
         samples : number of the action; what was done, if the source says it; and what came of it
         """
-        with self._adding() as entry:
+        with self._ledger.adding() as entry:
             found = []
             for id_, action, sample in samples:
                 asked = self._asked(entry.playback, id_)
@@ -325,7 +280,7 @@ class Campaign:
         """
         if not reason.strip():
             raise InvalidInputError("Say why the action was not performed: a reason is needed.")
-        with self._adding() as entry:
+        with self._ledger.adding() as entry:
             asked = self._asked(entry.playback, id)
             event = Event("rejected", "", by_whom(who), as_text(reason), asked.id)
             return entry.add(replace(event, action=asked.action))
@@ -357,8 +312,8 @@ class Campaign:
             raise InvalidInputError(f"{number!r} is no number of a round.")
         if not values:
             raise InvalidInputError("Give the variables that were wrong, with their true values.")
-        with self._lock:
-            playback, first = self._current(), self._log.sample(number)
+        with self._ledger.lock:
+            playback, first = self._ledger.current(), self._log.sample(number)
             if first is None or first.action is None or first.sample is None:
                 raise InvalidInputError(
                     f"There is no round {number} to correct; the campaign has "
@@ -372,7 +327,7 @@ class Campaign:
         if row == before:
             raise InvalidInputError(f"Round {number} has these values already.")
         event = Event("corrected", "", by_whom(who), as_text(reason), None, number, done, row)
-        return self._learn_and_write(lambda _: [event])[0]
+        return self._ledger.learn_and_write(lambda _: [event])[0]
 
     def import_samples(
         self,
@@ -398,7 +353,7 @@ class Campaign:
         on_learned : called with the rounds so far while the learner takes them in
         """
         rows = []
-        playback = self._current()
+        playback = self._ledger.current()
         for number, (action, sample) in enumerate(samples, 1):
             try:
                 rows.append((action, playback.as_row(action, sample)))
@@ -414,10 +369,10 @@ class Campaign:
                 for number, (action, row) in enumerate(rows, first)
             ]
 
-        return len(self._learn_and_write(events, on_learned))
+        return len(self._ledger.learn_and_write(events, on_learned))
 
     def _refuse_known(self, rows: Sequence[tuple[Action, tuple[float, ...]]]) -> None:
-        with self._lock:
+        with self._ledger.lock:
             found = [self._log.has_sample(*row) for row in rows]
         known = [number for number in found if number is not None]
         if known and 2 * len(known) >= len(rows):
@@ -429,46 +384,16 @@ class Campaign:
                 f"again=True, or --again on the command line."
             )
 
-    def _learn_and_write(
-        self,
-        events: Callable[[int], Sequence[Event]],
-        on_learned: Callable[[int], None] = lambda _: None,
-    ) -> list[Event]:
-        """Add events that take long to learn from, without making others wait for it.
-
-        They are played first, and written if nobody has written meanwhile; else all is tried again,
-        at last with the file held.
-
-        events : given the number of the next round
-        """
-        with self._lock:
-            for _ in range(FREE_TRIALS):
-                playback = self._current()
-                self._playback = None  # whatever happens from here on, it is not what the file says
-                entry = Entry(None, self._log, playback)
-                placed = entry.add_all(events(playback.n_samples + 1), on_learned)
-                with self._file.writing() as connection:
-                    if self._log.last == entry.base:
-                        entry.flush(connection)
-                        self._keep(connection, playback)
-                    else:
-                        placed = []
-                if placed:
-                    self._playback = playback
-                    return placed
-            with self._adding() as last:
-                return last.add_all(events(last.playback.n_samples + 1), on_learned)
-
     def note(self, text: str, *, who: str | None = None) -> Event:
         """Write something down."""
         if not text.strip():
             raise InvalidInputError("There is nothing to note: give a text.")
-        with self._adding() as entry:
+        with self._ledger.adding() as entry:
             return entry.add(Event("noted", who=by_whom(who), note=as_text(text)))
 
     def continue_after_stop(self, *, who: str | None = None, note: str = "") -> Event:
         """Go on asking after the stop. The certificate stays as it is."""
-        with self._adding() as entry:
+        with self._ledger.adding() as entry:
             if not entry.playback.learner.has_stopped:
                 raise InvalidInputError("The campaign has not stopped: there is nothing to resume.")
             return entry.add(Event("continued", who=by_whom(who), note=as_text(note)))
@@ -484,7 +409,7 @@ class Campaign:
         offset, limit : which of them
         newest : the latest first
         """
-        with self._lock:
+        with self._ledger.lock:
             return self._log.page(search, offset, limit, newest=newest)
 
     def iterate(self) -> Iterator[Event]:
@@ -493,18 +418,18 @@ class Campaign:
 
     def corrections(self) -> dict[int, tuple[float, ...]]:
         """Values of all rounds that were corrected."""
-        with self._lock:
+        with self._ledger.lock:
             return self._log.corrections(self._log.last)
 
     def n_events(self, search: str = "") -> int:
         """How many events there are, or match a search."""
-        with self._lock:
+        with self._ledger.lock:
             return self._log.count(search)
 
     def curve(self) -> list[tuple[int, float]]:
         """Rounds and evidence, at many rounds and at the last."""
-        with self._lock:
-            playback = self._current()
+        with self._ledger.lock:
+            playback = self._ledger.current()
             points = self._log.curve() | playback.points
             if playback.learner.rounds:
                 points[playback.learner.rounds] = playback.learner.decision.evidence
@@ -515,71 +440,11 @@ class Campaign:
 
         Returns the number of events; raises if the log was changed by other hands.
         """
-        with self._lock:
-            current = self._current()
-            fresh = Playback(self.specification, self._root)
-            for event in self._log.after(0):
-                fresh.play(event)
-                if event.seq == current.seq:
-                    break
-            if fresh.seq != current.seq or fresh.packed() != current.packed():
-                raise CampaignError(
-                    f"The state of {self.path} is not what its log leads to. Please report this; "
-                    f"the log itself is intact."
-                )
-            if fresh.contradiction is not None:
-                raise CampaignError(fresh.contradiction)
-            return fresh.seq
+        return self._ledger.verify()
 
     def copy_to(self, path: str | os.PathLike[str]) -> None:
         """A consistent copy in one file, though others write meanwhile."""
-        self._file.copy_to(Path(path))
-
-    def _current(self, on_learned: Callable[[int], None] = lambda _: None) -> Playback:
-        """All that is in the file by now."""
-        with self._lock:
-            playback = self._playback
-            if playback is not None and not playback.is_untouched:
-                playback = None
-            if playback is not None and self._n_holds:
-                return playback
-            self._playback = None  # should this be interrupted, it starts afresh
-            if playback is None:
-                playback = self._log.checkpoint(self.specification)
-                self._kept_rounds = 0 if playback is None else playback.learner.rounds
-            if playback is None:
-                playback = Playback(self.specification, self._root)
-            if not playback.n_played:
-                playback.known_up_to = self._log.curve_end
-            for event in self._log.after(playback.seq):
-                playback.play(event)
-                on_learned(playback.learner.rounds)
-            self._playback = playback
-            return playback
-
-    @contextmanager
-    def _adding(self) -> Iterator["Entry"]:
-        """A transaction; what is added is kept all or not at all."""
-        with self._lock:
-            self._current()  # most of the catching up is done before others have to wait
-            with self._file.writing() as connection:
-                playback = self._current()
-                self._playback = None  # until all is on the disk, nobody shall see it
-                entry = Entry(connection, self._log, playback)
-                entry.note_stop()
-                yield entry
-                self._keep(connection, playback)
-            self._playback = playback
-
-    def _keep(self, connection: Connection, playback: Playback) -> None:
-        """What saves time later: points of the curve, and now and then a checkpoint."""
-        if playback.points:
-            self._log.keep_curve(connection, playback.points)
-            playback.points.clear()
-        rounds = playback.learner.rounds
-        if rounds - self._kept_rounds >= CHECKPOINT_EVERY or playback.has_corrected:
-            self._log.keep_checkpoint(connection, playback)
-            self._kept_rounds, playback.has_corrected = rounds, False
+        self._ledger.file.copy_to(Path(path))
 
     def _performed(
         self,
@@ -627,11 +492,6 @@ class Campaign:
             f"Number {id} was {done} already, at {answer.at} by {answer.who or 'somebody'}: "
             f"nothing was changed. Pending: {waiting}."
         )
-
-
-def _root(salt: bytes, made: str, document: str) -> bytes:
-    """Where the chain of digests begins: with what the campaign is about."""
-    return sha256(salt + made.encode() + document.encode()).digest()
 
 
 def _listed(pending: Iterable[Asked]) -> str:

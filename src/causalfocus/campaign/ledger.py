@@ -1,0 +1,207 @@
+"""The ledger of a campaign: its file, its log, and what the log amounts to; all of it or none.
+
+One process writes at a time. What is added is played on the learner first, and nobody sees it until
+it is safely on the disk; if anything fails in between, the learner is made anew from the file.
+"""
+
+import json
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from sqlite3 import Connection
+from typing import Final
+
+from causalfocus.campaign.entry import Entry
+from causalfocus.campaign.events import Event, now
+from causalfocus.campaign.file import CampaignError, CampaignFile
+from causalfocus.campaign.log import EventLog
+from causalfocus.campaign.playback import LogError, Playback
+from causalfocus.campaign.specification import Specification
+from causalfocus.result import Result
+
+CHECKPOINT_EVERY: Final = 32
+"""Samples between checkpoints: opening a campaign replays about as many at most."""
+
+FREE_TRIALS: Final = 3
+"""How often something long is learned without holding the file, before it is held."""
+
+
+class Ledger:
+    """What is in a campaign's file.
+
+    Parameters
+    ----------
+    file : of the campaign
+
+    Attributes
+    ----------
+    specification : what the campaign is about
+    root : digest that the chain of events begins with
+    log : the events
+    lock : held by the thread that is using any of it
+    """
+
+    def __init__(self, file: CampaignFile) -> None:
+        rows = file.read("SELECT document, salt, made, digest FROM specification")
+        if not rows:
+            raise CampaignError(
+                f"{file.path} holds no specification. If it was copied, the file that ends in -wal "
+                f"belongs to it: put that beside it. If the program that made it was interrupted, "
+                f"make the campaign again under another name."
+            )
+        document, salt, made, root = rows[0]
+        if _root(salt, made, document) != root:
+            raise LogError(
+                f"The specification of {file.path} was changed by other hands. Nothing can be "
+                f"certified from it; restore the file from a copy."
+            )
+        self.file = file
+        self.log = EventLog(file)
+        self.root: bytes = root
+        self._playback: Playback | None = None
+        self._kept_rounds = 0
+        self._answer: tuple[int, Result] | None = None
+        self._n_holds = 0
+        self.lock = threading.RLock()
+        self.specification: Final = Specification.from_dict(json.loads(document))
+
+    @classmethod
+    def create(cls, path: Path, specification: Specification) -> "Ledger":
+        """A new campaign in a new file."""
+        document, made = json.dumps(specification.to_dict(), ensure_ascii=False), now()
+        salt = os.urandom(16)
+        root = _root(salt, made, document)
+        insert = "INSERT INTO specification VALUES (1, ?, ?, ?, ?)"
+        ledger = cls(CampaignFile.create(path, insert, (made, salt, root, document)))
+        with ledger.adding():
+            pass  # a system of one variable is known before the first round
+        return ledger
+
+    @property
+    def last_event(self) -> int:
+        """Number of the last event; while held, of the last that is looked at."""
+        return self.current().seq if self._n_holds else self.log.last
+
+    def answer(self) -> Result:
+        """What the learner has to say; computed once after every event."""
+        with self.lock:
+            playback = self.current()
+            if self._answer is None or self._answer[0] != playback.seq:
+                self._answer = playback.seq, playback.learner.result()
+            return self._answer[1]
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """All looks meanwhile see the same; what others record is seen afterwards."""
+        with self.lock:
+            self.current()
+            self._n_holds += 1
+            try:
+                yield
+            finally:
+                self._n_holds -= 1
+
+    def current(self, on_learned: Callable[[int], None] = lambda _: None) -> Playback:
+        """All that is in the file by now."""
+        with self.lock:
+            playback = self._playback
+            if playback is not None and not playback.is_untouched:
+                playback = None
+            if playback is not None and self._n_holds:
+                return playback
+            self._playback = None  # should this be interrupted, it starts afresh
+            if playback is None:
+                playback = self.log.checkpoint(self.specification)
+                self._kept_rounds = 0 if playback is None else playback.learner.rounds
+            if playback is None:
+                playback = Playback(self.specification, self.root)
+            if not playback.n_played:
+                playback.known_up_to = self.log.curve_end
+            for event in self.log.after(playback.seq):
+                playback.play(event)
+                on_learned(playback.learner.rounds)
+            self._playback = playback
+            return playback
+
+    @contextmanager
+    def adding(self) -> Iterator[Entry]:
+        """A transaction; what is added is kept all or not at all."""
+        with self.lock:
+            self.current()  # most of the catching up is done before others have to wait
+            with self.file.writing() as connection:
+                playback = self.current()
+                self._playback = None  # until all is on the disk, nobody shall see it
+                entry = Entry(connection, self.log, playback)
+                entry.note_stop()
+                yield entry
+                self._keep(connection, playback)
+            self._playback = playback
+
+    def _keep(self, connection: Connection, playback: Playback) -> None:
+        """What saves time later: points of the curve, and now and then a checkpoint."""
+        if playback.points:
+            self.log.keep_curve(connection, playback.points)
+            playback.points.clear()
+        rounds = playback.learner.rounds
+        if rounds - self._kept_rounds >= CHECKPOINT_EVERY or playback.has_corrected:
+            self.log.keep_checkpoint(connection, playback)
+            self._kept_rounds, playback.has_corrected = rounds, False
+
+    def learn_and_write(
+        self,
+        events: Callable[[int], Sequence[Event]],
+        on_learned: Callable[[int], None] = lambda _: None,
+    ) -> list[Event]:
+        """Add events that take long to learn from, without making others wait for it.
+
+        They are played first, and written if nobody has written meanwhile; else all is tried again,
+        at last with the file held.
+
+        events : given the number of the next round
+        """
+        with self.lock:
+            for _ in range(FREE_TRIALS):
+                playback = self.current()
+                self._playback = None  # whatever happens from here on, it is not what the file says
+                entry = Entry(None, self.log, playback)
+                placed = entry.add_all(events(playback.n_samples + 1), on_learned)
+                with self.file.writing() as connection:
+                    if self.log.last == entry.base:
+                        entry.flush(connection)
+                        self._keep(connection, playback)
+                    else:
+                        placed = []
+                if placed:
+                    self._playback = playback
+                    return placed
+            with self.adding() as last:
+                return last.add_all(events(last.playback.n_samples + 1), on_learned)
+
+    def verify(self) -> int:
+        """Check the chain of all events, and that the present state is what they lead to.
+
+        Returns the number of events; raises if the log was changed by other hands.
+        """
+        with self.lock:
+            current = self.current()
+            fresh = Playback(self.specification, self.root)
+            for event in self.log.after(0):
+                fresh.play(event)
+                if event.seq == current.seq:
+                    break
+            if fresh.seq != current.seq or fresh.packed() != current.packed():
+                raise CampaignError(
+                    f"The state of {self.file.path} is not what its log leads to. Please report "
+                    f"this; the log itself is intact."
+                )
+            if fresh.contradiction is not None:
+                raise CampaignError(fresh.contradiction)
+            return fresh.seq
+
+
+def _root(salt: bytes, made: str, document: str) -> bytes:
+    """Where the chain of digests begins: with what the campaign is about."""
+    return sha256(salt + made.encode() + document.encode()).digest()
