@@ -1,7 +1,7 @@
 """A campaign: a learner whose samples come over days, by several hands, kept in one file."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +13,7 @@ from causalfocus.campaign.entry import as_text, by_whom
 from causalfocus.campaign.events import Event
 from causalfocus.campaign.file import PATIENCE, CampaignFile
 from causalfocus.campaign.ledger import Ledger
+from causalfocus.campaign.matching import LARGEST_NUMBER, pending_action, performed, refuse_known
 from causalfocus.campaign.playback import Asked, Playback
 from causalfocus.campaign.specification import Specification
 from causalfocus.claims import Stopping
@@ -23,9 +24,6 @@ from causalfocus.names import position
 from causalfocus.result import Result
 from causalfocus.space import ModelClass
 from causalfocus.stopping import Decision
-
-LARGEST_NUMBER: Final = 2**62
-"""Of rounds and asked actions: SQLite knows no larger integers."""
 
 MOST_ASKED: Final = 1000
 """Actions that may be out at once."""
@@ -230,7 +228,7 @@ class Campaign:
         who, note : free texts; `who` is by default the user's name
         """
         with self._ledger.adding() as entry:
-            done, ask = self._performed(entry.playback, id, action)
+            done, ask = performed(entry.playback, self._log, id, action)
             return entry.add(self._told(entry.playback, done, sample, ask, who, note))
 
     def record_many(
@@ -247,7 +245,7 @@ class Campaign:
         with self._ledger.adding() as entry:
             found = []
             for id_, action, sample in samples:
-                asked = self._asked(entry.playback, id_)
+                asked = pending_action(entry.playback, self._log, id_)
                 if action is not None and action != asked.action:
                     raise InvalidInputError(
                         f"Number {id_} asks for {asked.action}, and the sample is of {action}: "
@@ -281,7 +279,7 @@ class Campaign:
         if not reason.strip():
             raise InvalidInputError("Say why the action was not performed: a reason is needed.")
         with self._ledger.adding() as entry:
-            asked = self._asked(entry.playback, id)
+            asked = pending_action(entry.playback, self._log, id)
             event = Event("rejected", "", by_whom(who), as_text(reason), asked.id)
             return entry.add(replace(event, action=asked.action))
 
@@ -360,7 +358,8 @@ class Campaign:
             except InvalidInputError as error:
                 raise InvalidInputError(f"Sample {number}: {error}") from None
         if not again:
-            self._refuse_known(rows)
+            with self._ledger.lock:
+                refuse_known(rows, self._log)
         by, about = by_whom(who), as_text(note)
 
         def events(first: int) -> list[Event]:
@@ -370,19 +369,6 @@ class Campaign:
             ]
 
         return len(self._ledger.learn_and_write(events, on_learned))
-
-    def _refuse_known(self, rows: Sequence[tuple[Action, tuple[float, ...]]]) -> None:
-        with self._ledger.lock:
-            found = [self._log.has_sample(*row) for row in rows]
-        known = [number for number in found if number is not None]
-        if known and 2 * len(known) >= len(rows):
-            shown = ", ".join(map(str, known[:5])) + (", ..." if len(known) > 5 else "")
-            raise InvalidInputError(
-                f"{len(known)} of {len(rows)} samples are in the campaign already, to the last "
-                f"digit (rounds {shown}): nothing was imported. To count samples twice would "
-                f"certify what is not certain. If they were really measured twice, say so with "
-                f"again=True, or --again on the command line."
-            )
 
     def note(self, text: str, *, who: str | None = None) -> Event:
         """Write something down."""
@@ -445,54 +431,3 @@ class Campaign:
     def copy_to(self, path: str | os.PathLike[str]) -> None:
         """A consistent copy in one file, though others write meanwhile."""
         self._ledger.file.copy_to(Path(path))
-
-    def _performed(
-        self,
-        playback: Playback,
-        id: int | None,  # noqa: A002
-        action: Action | None,
-    ) -> tuple[Action, int | None]:
-        """The action that a sample is of, and its number if it was asked for."""
-        if id is not None:
-            asked = self._asked(playback, id)
-            if action is not None and action != asked.action:
-                raise InvalidInputError(
-                    f"Number {id} asks for {asked.action}, and the sample is of {action}. Give one "
-                    f"of the two; what was not asked for is recorded without a number."
-                )
-            return asked.action, asked.id
-        if action is not None:
-            return action, None
-        if len(playback.pending) == 1:
-            (asked,) = playback.pending.values()
-            return asked.action, asked.id
-        if not playback.pending:
-            raise InvalidInputError(
-                "Nothing is pending. Ask for an action first, or say which action was performed."
-            )
-        raise InvalidInputError(
-            f"{len(playback.pending)} actions are pending; say by its number which one was "
-            f"performed: {_listed(playback.pending.values())}."
-        )
-
-    def _asked(self, playback: Playback, id: int) -> Asked:  # noqa: A002
-        """A pending action by its number."""
-        if not isinstance(id, int) or not 0 < id < LARGEST_NUMBER:
-            raise InvalidInputError(f"{id!r} is no number of an asked action.")
-        if id in playback.pending:
-            return playback.pending[id]
-        waiting = _listed(playback.pending.values()) or "nothing"
-        answer = self._log.answer(id)
-        if answer is None:
-            raise InvalidInputError(
-                f"There is no asked action with the number {id}. Pending: {waiting}."
-            )
-        done = "recorded" if answer.kind == "told" else "rejected"
-        raise InvalidInputError(
-            f"Number {id} was {done} already, at {answer.at} by {answer.who or 'somebody'}: "
-            f"nothing was changed. Pending: {waiting}."
-        )
-
-
-def _listed(pending: Iterable[Asked]) -> str:
-    return ", ".join(f"{asked.id} ({asked.action})" for asked in pending)

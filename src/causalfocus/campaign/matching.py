@@ -1,0 +1,87 @@
+"""Which asked action a sample answers, and whether it is in the log already."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from causalfocus.actions import Action
+from causalfocus.campaign.log import EventLog
+from causalfocus.campaign.playback import Asked, Playback
+from causalfocus.errors import InvalidInputError
+
+LARGEST_NUMBER: Final = 2**62
+"""Of rounds and asked actions: SQLite knows no larger integers."""
+
+
+def performed(
+    playback: Playback, log: EventLog, number: int | None, action: Action | None
+) -> tuple[Action, int | None]:
+    """The action that a sample is of, and its number if it was asked for.
+
+    Parameters
+    ----------
+    playback, log : of the campaign
+    number : of a pending action, if one was given
+    action : what was done, if that was said
+    """
+    if number is not None:
+        asked = pending_action(playback, log, number)
+        if action is not None and action != asked.action:
+            raise InvalidInputError(
+                f"Number {number} asks for {asked.action}, and the sample is of {action}. Give one "
+                f"of the two; what was not asked for is recorded without a number."
+            )
+        return asked.action, asked.id
+    if action is not None:
+        return action, None
+    if len(playback.pending) == 1:
+        (asked,) = playback.pending.values()
+        return asked.action, asked.id
+    if not playback.pending:
+        raise InvalidInputError(
+            "Nothing is pending. Ask for an action first, or say which action was performed."
+        )
+    raise InvalidInputError(
+        f"{len(playback.pending)} actions are pending; say by its number which one was "
+        f"performed: {_listed(playback.pending.values())}."
+    )
+
+
+def pending_action(playback: Playback, log: EventLog, number: int) -> Asked:
+    """A pending action by its number; else an error that says what became of it."""
+    if not isinstance(number, int) or not 0 < number < LARGEST_NUMBER:
+        raise InvalidInputError(f"{number!r} is no number of an asked action.")
+    if number in playback.pending:
+        return playback.pending[number]
+    waiting = _listed(playback.pending.values()) or "nothing"
+    answer = log.answer(number)
+    if answer is None:
+        raise InvalidInputError(
+            f"There is no asked action with the number {number}. Pending: {waiting}."
+        )
+    done = "recorded" if answer.kind == "told" else "rejected"
+    raise InvalidInputError(
+        f"Number {number} was {done} already, at {answer.at} by {answer.who or 'somebody'}: "
+        f"nothing was changed. Pending: {waiting}."
+    )
+
+
+def refuse_known(rows: Sequence[tuple[Action, tuple[float, ...]]], log: EventLog) -> None:
+    """Raise if half of the samples or more are in the log, to the last digit.
+
+    To count samples twice would certify what is not certain. A coarse instrument may give the same
+    values twice, so fewer than half are let through.
+    """
+    found = [log.has_sample(*row) for row in rows]
+    known = [number for number in found if number is not None]
+    if known and 2 * len(known) >= len(rows):
+        shown = ", ".join(map(str, known[:5])) + (", ..." if len(known) > 5 else "")
+        raise InvalidInputError(
+            f"{len(known)} of {len(rows)} samples are in the campaign already, to the last "
+            f"digit (rounds {shown}): nothing was imported. To count samples twice would "
+            f"certify what is not certain. If they were really measured twice, say so with "
+            f"again=True, or --again on the command line."
+        )
+
+
+def _listed(pending: Iterable[Asked]) -> str:
+    return ", ".join(f"{asked.id} ({asked.action})" for asked in pending)
