@@ -32,7 +32,7 @@ class Entry:
         placed = event.after(self.playback.seq, self.playback.digest)
         self.playback.play(placed)
         self._waiting.append(placed)
-        self.note_stop()
+        self.note_stop(placed.who)
         if self._connection is not None:
             self.flush(self._connection)
         return placed
@@ -45,7 +45,7 @@ class Entry:
             self.playback.play(placed[-1])
             on_learned(self.playback.n_samples)
         self._waiting += placed
-        self.note_stop()
+        self.note_stop(placed[-1].who if placed else "")
         if self._connection is not None:
             self.flush(self._connection)
         return placed
@@ -56,11 +56,14 @@ class Entry:
             self._log.add(connection, event)
         self._waiting = []
 
-    def note_stop(self) -> None:
-        """Once, and once more after a correction."""
+    def note_stop(self, who: str = "") -> None:
+        """Once, and once more after a correction.
+
+        who : brought the last sample
+        """
         learner = self.playback.learner
         if learner.has_stopped and self.playback.stopped is None:
-            stop = Event("stopped", who=by_whom(None), facts=stop_facts(learner.result()))
+            stop = Event("stopped", who=who, facts=stop_facts(learner.result()))
             placed = stop.after(self.playback.seq, self.playback.digest)
             self.playback.play(placed)
             self._waiting.append(placed)

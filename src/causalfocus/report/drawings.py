@@ -42,7 +42,7 @@ def graph_drawing(
     is_certain : whether all of it is certified
     """
     layout = layered(model)
-    halves = {name: max(22.0, LETTER * len(_short(name)) / 2 + 9) for name in model.names}
+    halves = {name: max(22.0, LETTER * len(_short(name)) / 2 + 12) for name in model.names}
     widest = max(halves.values())
     across = max(ACROSS, 2 * widest + 90)
     xs = [x for x, _ in _points(layout)]
