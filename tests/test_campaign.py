@@ -480,6 +480,14 @@ def test_a_file_that_is_gone_acknowledges_nothing(campaign: Campaign, path: Path
     assert campaign.rounds == 3
 
 
+def test_the_working_folder_may_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with made(Path("rig.campaign")) as campaign:
+        monkeypatch.chdir("/")
+        fill(campaign, 2)
+        assert campaign.rounds == 2 and str(campaign.path) == "rig.campaign"
+
+
 def test_a_new_campaign_is_one_whole_file(path: Path, tmp_path: Path) -> None:
     """Even if the program that made it never closes it."""
     with made(path):

@@ -20,6 +20,10 @@ PATIENCE: Final = 60.0
 """Seconds that a writer waits for another."""
 
 
+OLDEST_SQLITE: Final = (3, 37, 0)
+"""The first with strict tables."""
+
+
 class CampaignError(CausalFocusError):
     """A campaign file cannot be read or written; the message says why and what to do."""
 
@@ -36,16 +40,17 @@ class CampaignFile:
 
     def __init__(self, path: Path, *, read_only: bool = False, patience: float = PATIENCE) -> None:
         self.path = path
+        self._place = path.absolute()  # the working folder may change
         self.read_only = read_only
         self._patience = patience
         self._connect()
 
     def _connect(self) -> None:
         self._connection, self._is_frozen = _connected(
-            self.path, read_only=self.read_only, patience=self._patience
+            self._place, read_only=self.read_only, patience=self._patience
         )
-        self._identity = _identity(self.path)
-        self._looks = _looks(self.path)
+        self._identity = _identity(self._place)
+        self._looks = _looks(self._place)
         try:
             with self._explained():
                 self._require_campaign()
@@ -96,7 +101,7 @@ class CampaignFile:
     def read(self, query: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
         """The rows that a query gives."""
         with self._explained():
-            if self._is_frozen and _looks(self.path) != self._looks:
+            if self._is_frozen and _looks(self._place) != self._looks:
                 self.close()  # somebody can write here after all
                 self._connect()
             return self._connection.execute(query, values).fetchall()
@@ -134,7 +139,7 @@ class CampaignFile:
 
     def _require_in_place(self) -> None:
         """What is written to a file that was moved or deleted would be acknowledged and lost."""
-        if _identity(self.path) != self._identity:
+        if _identity(self._place) != self._identity:
             raise CampaignError(
                 f"{self.path} was moved, replaced or deleted while it was in use. This was not "
                 f"recorded. Put the file back, with those that end in -wal and -shm, and open it "
@@ -189,6 +194,11 @@ class CampaignFile:
 
 def _connected(path: Path, *, read_only: bool, patience: float) -> tuple[sqlite3.Connection, bool]:
     """A connection, and whether it sees a file at rest that nobody here can write to."""
+    if sqlite3.sqlite_version_info < OLDEST_SQLITE:
+        raise CampaignError(
+            f"Campaigns need SQLite {'.'.join(map(str, OLDEST_SQLITE))} or later, and this Python "
+            f"has {sqlite3.sqlite_version}. Install a newer Python."
+        )
     if not path.is_file():
         raise CampaignError(f"There is no file {path}. Make a campaign with `campaign new`.")
     if not read_only and not os.access(path, os.W_OK):
