@@ -297,6 +297,9 @@ class Campaign:
         rested on the wrong ones is gone, and a new one is noted if there is one. Correct what was
         not what the rig did, and nothing else: to change a true outcome would bias what is learned.
 
+        The evidence is that of the corrected log alone. Later actions were chosen on the wrong
+        value, but still without seeing their own outcomes, which is all that it asks of them.
+
         Parameters
         ----------
         number : of the round
@@ -345,9 +348,8 @@ class Campaign:
         ----------
         samples : actions and what came of them
         who, note : free texts
-        again : take them although they are in the log already; without it, an import of which half
-            or more is there to the last digit is refused. To count samples twice would certify
-            what is not certain
+        again : take them although some are in the log already, to the last digit; without it they
+            are refused. To count samples twice would certify what is not certain
         on_learned : called with the rounds so far while the learner takes them in
         """
         rows = []

@@ -66,14 +66,14 @@ def pending_action(playback: Playback, log: EventLog, number: int) -> Asked:
 
 
 def refuse_known(rows: Sequence[tuple[Action, tuple[float, ...]]], log: EventLog) -> None:
-    """Raise if half of the samples or more are in the log, to the last digit.
+    """Raise if any of the samples is in the log, to the last digit.
 
-    To count samples twice would certify what is not certain. A coarse instrument may give the same
-    values twice, so fewer than half are let through.
+    To count samples twice would certify what is not certain, so one match is enough: measured
+    values that agree in all variables are rare, but for coarse instruments, whose users say so.
     """
     found = [log.has_sample(*row) for row in rows]
     known = [number for number in found if number is not None]
-    if known and 2 * len(known) >= len(rows):
+    if known:
         shown = ", ".join(map(str, known[:5])) + (", ..." if len(known) > 5 else "")
         raise InvalidInputError(
             f"{len(known)} of {len(rows)} samples are in the campaign already, to the last "
