@@ -1,16 +1,21 @@
 """What the documents promise runs."""
 
+import csv
 import re
 import runpy
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 
 import causalfocus as cf
-from causalfocus.campaign import Specification
+from causalfocus import campaign
+from causalfocus.baselines import CBED
+from causalfocus.experiments.replicate import run_replicate
+from causalfocus.experiments.specification import DELTAS, Setting, Specification
 
 ROOT = Path(__file__).parent.parent
 
@@ -39,7 +44,7 @@ def test_the_example_of_campaigns_runs(capsys: pytest.CaptureFixture[str]) -> No
     exec(compile(block, "campaigns.md", "exec"), {})  # noqa: S102
     assert capsys.readouterr().out.startswith("2 ")
     (text,) = re.findall(r"```yaml\n(.*?)```", document, re.DOTALL)
-    found = Specification.from_dict(yaml.safe_load(text))
+    found = campaign.Specification.from_dict(yaml.safe_load(text))
     assert found.actions.ranges == ((20.0, 80.0), (1.0, 3.0), None) and found.epsilon == 0.07
 
 
@@ -79,8 +84,8 @@ def test_the_campaign_against_a_rig_is_certified(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "Certified after" in done.stdout and (tmp_path / "report.html").exists()
-    with cf.Campaign.open(tmp_path / "reactor.campaign", read_only=True) as campaign:
-        found = {(cause, effect) for cause, effect, _ in campaign.result().model.edges}
+    with cf.Campaign.open(tmp_path / "reactor.campaign", read_only=True) as opened:
+        found = {(cause, effect) for cause, effect, _ in opened.result().model.edges}
     assert found == {("heater", "temperature"), ("temperature", "yield"), ("stirrer", "yield")}
     asked, outcomes = tmp_path / "asked.csv", tmp_path / "outcomes.csv"
     asked.write_text("id,target,value\n7,,\n8,heater,3\n")
@@ -88,3 +93,38 @@ def test_the_campaign_against_a_rig_is_certified(tmp_path: Path) -> None:
     subprocess.run([sys.executable, *by_file], check=True)
     _, first, second = outcomes.read_text().splitlines()
     assert first.startswith("7,") and second.startswith("8,3.0,")
+
+
+def test_the_tables_of_the_results_are_what_the_command_printed() -> None:
+    """Every row of numbers in docs/results.md is a line of the committed summary."""
+    printed = set((ROOT / "docs" / "results" / "summary.md").read_text().splitlines())
+    document = (ROOT / "docs" / "results.md").read_text()
+    rows = [line for line in document.splitlines() if re.match(r"\| p\d-d0\.\d \|", line)]
+    assert len(rows) >= 50
+    assert [row for row in rows if row not in printed] == []
+    for picture in re.findall(r"!\[.*?\]\((.*?)\)", document):
+        assert (ROOT / "docs" / picture).exists()
+
+
+def test_a_run_of_the_results_can_be_repeated() -> None:
+    """RANDOM's: its actions do not hang on the last bit of a sum, so any machine plays the same."""
+    with (ROOT / "docs" / "results" / "replicates.csv").open(newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["method"] == "random"]
+    (row,) = (r for r in rows if (r["setting"], r["number"]) == ("p5-d0.3", "3"))
+    found = run_replicate(Setting(5, 0.3), Specification("random"), 3)
+    assert [str(n) for n in found.stops] == [row[f"rounds_{d:g}"] for d in DELTAS]
+    assert found.complexity == pytest.approx(float(row["complexity"]), rel=1e-5)
+
+
+def test_the_best_guess_from_few_rounds_is_one_line() -> None:
+    """The line of docs/results.md gives the most probable DAG of a learner's own samples."""
+    (line,) = re.findall(r"`(CBED\(.*?\)\.estimate)`", (ROOT / "docs" / "results.md").read_text())
+    truth = cf.random_sem(4, density=0.5, seed=5)
+    actions = cf.ActionSet(dict.fromkeys(truth.names, (-2, 2)))
+    learner = cf.Focus(actions, cf.ModelClass(min_effect=0.15, intercept=False), epsilon=0.07)
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        action = learner.ask()
+        learner.tell(action, truth.sample(action, 1, rng)[0])
+    guess = eval(line, {"CBED": CBED, "learner": learner})  # noqa: S307
+    assert guess.shd(truth) < learner.estimate.shd(truth)
