@@ -5,9 +5,11 @@ import re
 import runpy
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import yaml
 
@@ -130,3 +132,37 @@ def test_the_best_guess_from_few_rounds_is_one_line() -> None:
         learner.tell(action, truth.sample(action, 1, rng)[0])
     guess = eval(line, {"CBED": CBED, "learner": learner})  # noqa: S307
     assert guess.shd(truth) + 1 < learner.estimate.shd(truth)
+
+
+def spread(values: Iterable[float], form: str) -> str:
+    """Least and largest, as the document writes them."""
+    found = sorted(values)
+    return f"{found[0]:{form}} to {found[-1]:{form}}"
+
+
+def test_the_ranges_in_the_words_of_the_results_are_those_of_its_tables() -> None:
+    """Ratios and sums over the settings, computed again from the files beside the document."""
+    folder = ROOT / "docs" / "results"
+    document = " ".join((ROOT / "docs" / "results.md").read_text().split())
+    curves, stops, fits, ratios = (
+        pd.read_csv(folder / f"{name}.csv") for name in ("curves", "stops", "fits", "stop_gaps")
+    )
+    errors = curves.pivot(index=["setting", "n"], columns="method", values=["shd", "weight_error"])
+    less = 100 * (1 - errors.xs("focus", axis=1, level=1) / errors.xs("random", axis=1, level=1))
+    at_383, at_end = less.xs(383, level="n"), less.xs(1000, level="n")
+    focus = stops[stops.method == "focus"]
+    at_005 = focus[focus.delta == 0.05]
+    slopes = fits[fits.method == "focus"].slope_over_rate
+    wrong = focus.groupby("delta").wrong.sum()
+    for words in (
+        f"It needs {spread(ratios.ratio, '.2f')} of the rounds of RANDOM",
+        f"Its slope is {spread(slopes, '.2f')} times 1/C_epsilon",
+        f"{wrong[0.1]} wrong stops in 5,000 runs at delta = 0.1, {wrong[0.05]} at 0.05, none",
+        f"{spread(at_383.shd, '.0f')} percent fewer wrong edges at n = 383",
+        f"{spread(at_383.weight_error, '.0f')} percent smaller at n = 383",
+        f"{spread(at_end.weight_error, '.0f')} percent at 1,000",
+        f"FOCUS needs {spread(at_005.rounds / at_005.lower_bound, '.1f')} times the lower bound",
+    ):
+        assert words in document
+    assert wrong[[0.02, 0.01, 0.005]].sum() == 0
+    assert fits.linearity.min() >= 0.9998 and not fits[["unstopped", "refuted"]].any(axis=None)
