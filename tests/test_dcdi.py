@@ -12,7 +12,7 @@ from causalfocus.baselines.dcdi import acyclic_parents, edge_penalty
 from causalfocus.baselines.kernels import gumbel
 from causalfocus.baselines.kernels.masked_loss import loss_and_gradient, probabilities_of
 from causalfocus.baselines.random import parent_sets
-from causalfocus.learner import Told
+from causalfocus.learner.protocol import Told
 from instances import endpoint_actions
 from literal.all_dags import enumerate_dags
 

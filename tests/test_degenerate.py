@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import lsq_linear
 
 import causalfocus as cf
-from causalfocus.kernels import row_fit, tableau
+from causalfocus.kernels.search import row_fit, tableau
 from instances import bounds_of, close, data_of, draw_member, endpoint_actions, parents_of
 from literal import finite_joint_mle, negative_log_likelihood
 

@@ -18,7 +18,7 @@ from causalfocus import campaign
 from causalfocus.baselines import CBED
 from causalfocus.experiments.replicate import run_replicate
 from causalfocus.experiments.specification import DELTAS, Setting, Specification
-from causalfocus.space import PAPER_CLASS
+from causalfocus.system.space import PAPER_CLASS
 
 ROOT = Path(__file__).parent.parent
 

@@ -8,9 +8,10 @@ import pytest
 from scipy import integrate, stats
 
 import causalfocus as cf
-from causalfocus.kernels import certificate, other_graphs, row_evidence
-from causalfocus.kernels.edge_evidence import edge_evidence
-from causalfocus.stopping.certificate import EvidenceRule
+from causalfocus.guarantees.class_ import EvidenceRule
+from causalfocus.kernels.evidence import row_evidence
+from causalfocus.kernels.evidence.edge_evidence import edge_evidence
+from causalfocus.kernels.exact import certificate, other_graphs
 from literal import Bounds, Rows, enumerate_dags, local_fitter
 from literal.scores import likelihood_score
 

@@ -34,7 +34,7 @@ from causalfocus.experiments.stops import Stops
 from causalfocus.experiments.store import Store
 from causalfocus.experiments.tables import as_csv, curve_rows, replicate_rows
 from causalfocus.experiments.units import Unit, units_for
-from causalfocus.whole_files import write_whole
+from causalfocus.experiments.whole_files import write_whole
 
 SMALL = Setting(2, 0.5)
 
@@ -49,13 +49,15 @@ def unit(method: str = "random", first: int = 0, size: int = 2) -> Unit:
 
 
 def test_code_is_what_a_method_imports() -> None:
-    behind = sources_behind("causalfocus.focus")
-    assert {"causalfocus.focus", "causalfocus.moments", "causalfocus.kernels.oracles"} <= set(
-        behind
-    )
+    behind = sources_behind("causalfocus.learner.focus")
+    assert {
+        "causalfocus.learner.focus",
+        "causalfocus.moments.moments",
+        "causalfocus.kernels.exact.oracles",
+    } <= set(behind)
     assert not any(name.startswith(("causalfocus.cli", "causalfocus.report")) for name in behind)
     assert "causalfocus.baselines.cbed" not in sources_behind(
-        "causalfocus.experiments.replicate", "causalfocus.focus"
+        "causalfocus.experiments.replicate", "causalfocus.learner.focus"
     )
 
 

@@ -64,7 +64,7 @@ def test_intervals_agree_with_the_evidence(stopped: cf.Focus) -> None:
     for interval in rule.intervals(stopped._moments, model):
         half = (interval.high - interval.low) / 2
         at = model.names.index(interval.effect), model.names.index(interval.cause)
-        from causalfocus.kernels import same_graph
+        from causalfocus.kernels.exact import same_graph
 
         for factor, enough in ((1.01, True), (0.99, False)):
             found = same_graph.same_graph_evidence(

@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import minimize
 
 import causalfocus as cf
-from causalfocus.information import Complexity
+from causalfocus.planning.complexity import Complexity
 
 complexity = functools.partial(cf.complexity, stopping="evidence")
 SPACE = cf.ModelClass(0.2, 1.5, (0.5, 2.0), intercept=False)

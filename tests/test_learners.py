@@ -12,8 +12,8 @@ from scipy import stats
 import causalfocus as cf
 from causalfocus.baselines import ABCD, AITDCDI, BASELINES, CBED, GIT, Certified, Random, Schedule
 from causalfocus.baselines.baseline import best_action
-from causalfocus.learner import Learner, Told
-from causalfocus.recording import Recording
+from causalfocus.learner.protocol import Learner, Told
+from causalfocus.learner.recording import Recording
 
 SPACE = cf.ModelClass(0.3, 1.5, (0.8, 1.2), intercept=False)
 FREE = cf.ModelClass(0.3)

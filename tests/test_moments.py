@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import causalfocus as cf
-from causalfocus.kernels import moment_sums
+from causalfocus.kernels.sums import moment_sums
 from instances import draw_member, endpoint_actions, expected_rows, model_class
 
 NAMES = ("X1", "X2", "X3")

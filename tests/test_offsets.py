@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import causalfocus as cf
-from causalfocus.kernels.row_evidence import least_squares
+from causalfocus.guarantees import EvidenceRule, ResolutionRule
+from causalfocus.kernels.evidence.row_evidence import least_squares
 from causalfocus.oracles import report
-from causalfocus.planning import forecasts
-from causalfocus.stopping import EvidenceRule, ResolutionRule
+from causalfocus.planning.forecast import forecasts
 
 NAMES = ("a", "b", "c")
 

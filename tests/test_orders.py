@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 import causalfocus as cf
-from causalfocus.kernels import oracles, orders
-from causalfocus.kernels.families import best_family, residual_table
-from causalfocus.kernels.row_fit import fit_row, two_intervals
-from causalfocus.kernels.tableau import workspace
+from causalfocus.kernels.exact import oracles
+from causalfocus.kernels.search import orders
+from causalfocus.kernels.search.families import best_family, residual_table
+from causalfocus.kernels.search.row_fit import fit_row, two_intervals
+from causalfocus.kernels.search.tableau import workspace
 from causalfocus.oracles import report
 from literal import enumerate_dags
 

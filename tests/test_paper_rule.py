@@ -6,7 +6,7 @@ import mpmath as mp
 import pytest
 
 import causalfocus as cf
-from causalfocus.stopping import PaperConstants, PaperRule
+from causalfocus.guarantees import PaperConstants, PaperRule
 
 mp.mp.dps = 60
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import causalfocus as cf
-from causalfocus.planning import forecasts, mean_share, outlook
+from causalfocus.planning.forecast import forecasts, mean_share, outlook
 
 SPACE = cf.ModelClass(0.3, 1.5, (0.8, 1.2), intercept=False)
 

@@ -8,14 +8,14 @@ import pytest
 from scipy import stats
 
 import causalfocus as cf
-from causalfocus.anchors import exact_difference
 from causalfocus.benchmark.violations import BrokenSystem
-from causalfocus.kernels import training
+from causalfocus.guarantees import EvidenceRule, ResolutionRule
+from causalfocus.guarantees.alarms import W_ALARM
+from causalfocus.kernels.evidence import training
+from causalfocus.moments.anchors import exact_difference
+from causalfocus.moments.assumption_sums import Watch
 from causalfocus.report.checks import alarm_history, check_picture, residuals
 from causalfocus.report.pictures import save
-from causalfocus.stopping import EvidenceRule, ResolutionRule
-from causalfocus.stopping.alarms import W_ALARM
-from causalfocus.watch import Watch
 
 
 def watched(x: np.ndarray, times: np.ndarray, anchor: np.ndarray) -> np.ndarray:

@@ -8,18 +8,14 @@ import pytest
 from scipy import stats
 
 import causalfocus as cf
-from causalfocus.claims import ResolutionClaim
-from causalfocus.kernels import (
-    direction_evidence,
-    resolution,
-    resolution_levels,
-    subsets,
-    swaps,
-    training,
-)
-from causalfocus.kernels.row_evidence import even_spread, least_squares, regressors_of
+from causalfocus.guarantees import Reorder, ResolutionRule
+from causalfocus.guarantees.claims import ResolutionClaim
+from causalfocus.kernels.evidence import training
+from causalfocus.kernels.evidence.row_evidence import even_spread, least_squares, regressors_of
+from causalfocus.kernels.gaussian import direction_evidence, resolution, swaps
+from causalfocus.kernels.gaussian import levels as resolution_levels
+from causalfocus.kernels.search import subsets
 from causalfocus.oracles import report
-from causalfocus.stopping import Reorder, ResolutionRule
 from literal import enumerate_dags
 from literal.all_dags import Dag
 
@@ -739,8 +735,8 @@ def test_rows_of_the_response_are_the_closest() -> None:
     """The closed form of the best response against a search over rows, by Nelder-Mead."""
     from scipy.optimize import minimize
 
-    from causalfocus.kernels import resolution_response
-    from causalfocus.kernels.population import divergences
+    from causalfocus.kernels.gaussian import response as resolution_response
+    from causalfocus.kernels.sums.population import divergences
 
     truth = cf.random_sem(3, density=1.0, seed=8)
     actions = cf.ActionSet(dict.fromkeys(truth.names, (-2, 2)))

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import causalfocus as cf
-from causalfocus.kernels import oracles, row_fit, tableau
+from causalfocus.kernels.exact import oracles
+from causalfocus.kernels.search import row_fit, tableau
 from literal import Bounds, Rows
 from literal.local_fit import Separation, local_fit
 from literal.scores import likelihood_score

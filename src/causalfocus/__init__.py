@@ -10,7 +10,6 @@ from causalfocus.version import __version__
 
 if TYPE_CHECKING:
     from causalfocus import baselines
-    from causalfocus.actions import OBSERVE, Action, ActionSet, do
     from causalfocus.campaign import Campaign, CampaignError
     from causalfocus.errors import (
         AlreadyStoppedError,
@@ -20,23 +19,24 @@ if TYPE_CHECKING:
         NumericalError,
         UnidentifiableWarning,
     )
-    from causalfocus.focus import Focus
-    from causalfocus.information import Complexity, complexity
-    from causalfocus.moments import Moments
+    from causalfocus.guarantees import evidence, paper_log_tail
+    from causalfocus.learner.focus import Focus
+    from causalfocus.learner.result import Result
+    from causalfocus.learner.run import Round, run
+    from causalfocus.moments.moments import Moments
+    from causalfocus.moments.views import RowMoments
     from causalfocus.oracles import Alternative, best_alternative, joint_mle
-    from causalfocus.result import Result
-    from causalfocus.running import Round, run
-    from causalfocus.sem import ActionMoments, LinearSEM
-    from causalfocus.space import PAPER_CLASS, ModelClass
-    from causalfocus.stopping import evidence, paper_log_tail
-    from causalfocus.systems import random_sem
-    from causalfocus.views import RowMoments
+    from causalfocus.planning.complexity import Complexity, complexity
+    from causalfocus.system.actions import OBSERVE, Action, ActionSet, do
+    from causalfocus.system.drawn import random_sem
+    from causalfocus.system.sem import ActionMoments, LinearSEM
+    from causalfocus.system.space import PAPER_CLASS, ModelClass
 
 _HOME = {
-    "OBSERVE": "actions",
-    "Action": "actions",
-    "ActionSet": "actions",
-    "do": "actions",
+    "OBSERVE": "system.actions",
+    "Action": "system.actions",
+    "ActionSet": "system.actions",
+    "do": "system.actions",
     "Campaign": "campaign",
     "CampaignError": "campaign",
     "AlreadyStoppedError": "errors",
@@ -45,24 +45,24 @@ _HOME = {
     "MissingExtraError": "errors",
     "NumericalError": "errors",
     "UnidentifiableWarning": "errors",
-    "Focus": "focus",
-    "Result": "result",
-    "Complexity": "information",
-    "complexity": "information",
-    "Moments": "moments",
-    "RowMoments": "views",
+    "Focus": "learner.focus",
+    "Result": "learner.result",
+    "Complexity": "planning.complexity",
+    "complexity": "planning.complexity",
+    "Moments": "moments.moments",
+    "RowMoments": "moments.views",
     "Alternative": "oracles",
     "best_alternative": "oracles",
     "joint_mle": "oracles",
-    "Round": "running",
-    "run": "running",
-    "ActionMoments": "sem",
-    "LinearSEM": "sem",
-    "PAPER_CLASS": "space",
-    "ModelClass": "space",
-    "evidence": "stopping",
-    "paper_log_tail": "stopping",
-    "random_sem": "systems",
+    "Round": "learner.run",
+    "run": "learner.run",
+    "ActionMoments": "system.sem",
+    "LinearSEM": "system.sem",
+    "PAPER_CLASS": "system.space",
+    "ModelClass": "system.space",
+    "evidence": "guarantees",
+    "paper_log_tail": "guarantees",
+    "random_sem": "system.drawn",
 }
 
 __all__ = [

@@ -10,7 +10,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from causalfocus.kernels.hedge import hedge_step
+from causalfocus.kernels.arithmetic.hedge import hedge_step
 
 Floats = NDArray[np.float64]
 

@@ -8,14 +8,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from causalfocus.actions import ActionSet
 from causalfocus.errors import InvalidInputError, NumericalError
-from causalfocus.learner import Told
+from causalfocus.guarantees.decision import NoRule, without_rule
+from causalfocus.learner.protocol import Told
+from causalfocus.learner.recording import Recording
 from causalfocus.oracles.estimate import graph_mle
-from causalfocus.recording import Recording
-from causalfocus.sem import LinearSEM
-from causalfocus.space import ModelClass
-from causalfocus.stopping.decision import NoRule, without_rule
+from causalfocus.system.actions import ActionSet
+from causalfocus.system.sem import LinearSEM
+from causalfocus.system.space import ModelClass
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -7,14 +7,14 @@ from typing import Any, Literal, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from causalfocus.actions import ActionSet
 from causalfocus.baselines.baseline import FIT, Baseline, best_action, soft_action
 from causalfocus.baselines.checks import require_at_least, require_number
 from causalfocus.baselines.dcdi import DcdiFit, Schedule, fit_dcdi, fit_dcdi_gumbel
 from causalfocus.baselines.kernels.two_phase import drawn_dags
 from causalfocus.errors import InvalidInputError
-from causalfocus.learner import Told
-from causalfocus.space import ModelClass
+from causalfocus.learner.protocol import Told
+from causalfocus.system.actions import ActionSet
+from causalfocus.system.space import ModelClass
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

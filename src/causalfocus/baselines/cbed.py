@@ -7,13 +7,13 @@ After Tigas and others, Interventions, Where and How? Experimental Design for Ca
 import numpy as np
 from numpy.typing import NDArray
 
-from causalfocus.actions import ActionSet
 from causalfocus.baselines.baseline import Baseline, best_action
 from causalfocus.baselines.checks import require_at_least
 from causalfocus.baselines.kernels.information_gain import information_gains
 from causalfocus.baselines.posterior import DagPosterior, Ensemble
 from causalfocus.baselines.prior import Prior
-from causalfocus.space import ModelClass
+from causalfocus.system.actions import ActionSet
+from causalfocus.system.space import ModelClass
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalfocus.baselines.baseline import Baseline
-from causalfocus.claims import Stopping
-from causalfocus.focus import Focus
-from causalfocus.learner import Told
-from causalfocus.space import ModelClass
+from causalfocus.guarantees.claims import Stopping
+from causalfocus.learner.focus import Focus
+from causalfocus.learner.protocol import Told
+from causalfocus.system.space import ModelClass
 
 Floats = NDArray[np.float64]
 

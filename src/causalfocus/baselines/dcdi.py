@@ -12,16 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from causalfocus.actions import actions_as_arrays
 from causalfocus.baselines.checks import require_at_least, require_number
 from causalfocus.baselines.kernels import descent, gumbel
 from causalfocus.baselines.kernels.acyclicity import acyclicity, is_acyclic
 from causalfocus.baselines.kernels.masked_loss import mean_square
 from causalfocus.baselines.sizes import own_means, own_scales
 from causalfocus.errors import InvalidInputError
-from causalfocus.learner import Told
-from causalfocus.moments import Moments
-from causalfocus.views import RowMoments
+from causalfocus.learner.protocol import Told
+from causalfocus.moments.moments import Moments
+from causalfocus.moments.views import RowMoments
+from causalfocus.system.actions import actions_as_arrays
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

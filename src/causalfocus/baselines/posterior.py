@@ -15,7 +15,7 @@ from causalfocus.baselines.kernels.likeliest import likeliest_dag
 from causalfocus.baselines.prior import Prior
 from causalfocus.baselines.sizes import own_means
 from causalfocus.errors import InvalidInputError
-from causalfocus.moments import Moments
+from causalfocus.moments.moments import Moments
 from causalfocus.oracles.limits import require_feasible_size
 
 Floats = NDArray[np.float64]

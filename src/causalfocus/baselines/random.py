@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from causalfocus.baselines.baseline import Baseline
 from causalfocus.oracles import joint_mle
-from causalfocus.sem import LinearSEM
+from causalfocus.system.sem import LinearSEM
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

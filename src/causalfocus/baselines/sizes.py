@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from causalfocus.views import RowMoments
+from causalfocus.moments.views import RowMoments
 
 Floats = NDArray[np.float64]
 

@@ -10,18 +10,18 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from causalfocus.actions import ActionSet
 from causalfocus.baselines import ABCD, AITDCDI, CBED, GIT, Baseline, Random, Schedule, fit_dcdi
 from causalfocus.baselines.dcdi import DcdiFit
 from causalfocus.benchmark.problems import DENSITY, EPSILON
 from causalfocus.benchmark.rounds import play
-from causalfocus.focus import Focus
-from causalfocus.moments import Moments
+from causalfocus.learner.focus import Focus
+from causalfocus.learner.recording import Recording
+from causalfocus.moments.moments import Moments
 from causalfocus.oracles import joint_mle
-from causalfocus.recording import Recording
-from causalfocus.sem import LinearSEM
-from causalfocus.space import PAPER_CLASS
-from causalfocus.systems import random_sem
+from causalfocus.system.actions import ActionSet
+from causalfocus.system.drawn import random_sem
+from causalfocus.system.sem import LinearSEM
+from causalfocus.system.space import PAPER_CLASS
 
 Floats = NDArray[np.float64]
 

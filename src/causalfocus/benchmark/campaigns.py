@@ -10,11 +10,11 @@ from typing import Final
 
 import numpy as np
 
-from causalfocus.actions import ActionSet
 from causalfocus.benchmark.problems import DENSITY, EPSILON
 from causalfocus.campaign import Campaign
-from causalfocus.space import ModelClass
-from causalfocus.systems import random_sem
+from causalfocus.system.actions import ActionSet
+from causalfocus.system.drawn import random_sem
+from causalfocus.system.space import ModelClass
 
 HUNDRED: Final = 100
 REPEATS: Final = 11

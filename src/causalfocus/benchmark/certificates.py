@@ -10,14 +10,14 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from causalfocus.actions import ActionSet
-from causalfocus.claims import ExactClaim
 from causalfocus.experiments.stops import Stops
-from causalfocus.focus import Design, Focus
-from causalfocus.planning import forecasts
-from causalfocus.sem import LinearSEM
-from causalfocus.space import PAPER_CLASS, ModelClass
-from causalfocus.systems import random_sem
+from causalfocus.guarantees.claims import ExactClaim
+from causalfocus.learner.focus import Design, Focus
+from causalfocus.planning.forecast import forecasts
+from causalfocus.system.actions import ActionSet
+from causalfocus.system.drawn import random_sem
+from causalfocus.system.sem import LinearSEM
+from causalfocus.system.space import PAPER_CLASS, ModelClass
 
 DELTAS: Final = (0.1, 0.05, 0.02, 0.01, 0.005)
 EPSILON: Final = 0.07

@@ -8,13 +8,13 @@ from typing import Final
 
 import numpy as np
 
-from causalfocus.actions import ActionSet
 from causalfocus.benchmark.problems import DENSITY, EPSILON
-from causalfocus.focus import Focus
-from causalfocus.running import run
-from causalfocus.sem import LinearSEM
-from causalfocus.space import PAPER_CLASS
-from causalfocus.systems import random_sem
+from causalfocus.learner.focus import Focus
+from causalfocus.learner.run import run
+from causalfocus.system.actions import ActionSet
+from causalfocus.system.drawn import random_sem
+from causalfocus.system.sem import LinearSEM
+from causalfocus.system.space import PAPER_CLASS
 
 DEAREST: Final = 10.0
 """Setting a node costs between 1 and this, log-uniform; observing costs 1."""

@@ -4,11 +4,11 @@ import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from causalfocus.actions import ActionSet
 from causalfocus.benchmark.clock import seconds_per_call
 from causalfocus.benchmark.problems import EPSILON, problem
-from causalfocus.information import complexity
-from causalfocus.space import PAPER_CLASS
+from causalfocus.planning.complexity import complexity
+from causalfocus.system.actions import ActionSet
+from causalfocus.system.space import PAPER_CLASS
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from causalfocus.benchmark.clock import seconds_once, seconds_per_call
 from causalfocus.benchmark.problems import EPSILON, Problem, problem
 from causalfocus.errors import NumericalError
 from causalfocus.oracles import best_alternative, joint_mle
-from causalfocus.space import PAPER_CLASS
+from causalfocus.system.space import PAPER_CLASS
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ import numpy as np
 
 from causalfocus.benchmark.clock import seconds_per_call
 from causalfocus.benchmark.problems import EPSILON, Problem, problem
-from causalfocus.kernels import families, orders
-from causalfocus.kernels import oracles as kernels
+from causalfocus.kernels.exact import oracles as kernels
+from causalfocus.kernels.search import families, orders
 from causalfocus.oracles import best_alternative, joint_mle
-from causalfocus.space import PAPER_CLASS
+from causalfocus.system.space import PAPER_CLASS
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from causalfocus.actions import Action, ActionSet
-from causalfocus.moments import Moments
+from causalfocus.moments.moments import Moments
 from causalfocus.oracles import joint_mle
-from causalfocus.sem import LinearSEM
-from causalfocus.space import PAPER_CLASS
-from causalfocus.systems import random_sem
+from causalfocus.system.actions import Action, ActionSet
+from causalfocus.system.drawn import random_sem
+from causalfocus.system.sem import LinearSEM
+from causalfocus.system.space import PAPER_CLASS
 
 DENSITY: Final = 0.3
 SAMPLES_PER_ACTION: Final = 50

@@ -10,20 +10,20 @@ from typing import Final
 
 import numpy as np
 
-from causalfocus.actions import ActionSet, target_index
 from causalfocus.benchmark.clock import seconds_once, seconds_per_call
 from causalfocus.benchmark.problems import DENSITY, EPSILON
-from causalfocus.claims import Stopping
-from causalfocus.focus import Focus
-from causalfocus.learner import Told
-from causalfocus.moments import Moments
+from causalfocus.guarantees import Alarm, EvidenceRule, ResolutionRule
+from causalfocus.guarantees.claims import Stopping
+from causalfocus.learner.focus import Focus
+from causalfocus.learner.protocol import Told
+from causalfocus.learner.recording import Recording
+from causalfocus.moments.assumption_sums import Watch
+from causalfocus.moments.moments import Moments
 from causalfocus.oracles import joint_mle
-from causalfocus.recording import Recording
-from causalfocus.sem import LinearSEM
-from causalfocus.space import PAPER_CLASS
-from causalfocus.stopping import Alarm, EvidenceRule, ResolutionRule
-from causalfocus.systems import random_sem
-from causalfocus.watch import Watch
+from causalfocus.system.actions import ActionSet, target_index
+from causalfocus.system.drawn import random_sem
+from causalfocus.system.sem import LinearSEM
+from causalfocus.system.space import PAPER_CLASS
 
 WHOLE_RUNS_UP_TO: Final = 8
 FIRST_ROUNDS_PER_ACTION: Final = 20

@@ -10,14 +10,14 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from causalfocus.actions import Action, ActionSet
-from causalfocus.claims import Stopping
-from causalfocus.focus import Focus
-from causalfocus.moments import Moments
-from causalfocus.sem import LinearSEM
-from causalfocus.space import PAPER_CLASS, ModelClass
-from causalfocus.stopping import Alarm, EvidenceRule, ResolutionRule
-from causalfocus.systems import random_sem
+from causalfocus.guarantees import Alarm, EvidenceRule, ResolutionRule
+from causalfocus.guarantees.claims import Stopping
+from causalfocus.learner.focus import Focus
+from causalfocus.moments.moments import Moments
+from causalfocus.system.actions import Action, ActionSet
+from causalfocus.system.drawn import random_sem
+from causalfocus.system.sem import LinearSEM
+from causalfocus.system.space import PAPER_CLASS, ModelClass
 
 Floats = NDArray[np.float64]
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from causalfocus.actions import Action, ActionSet
 from causalfocus.campaign.entry import as_text, by_whom
 from causalfocus.campaign.events import Event
 from causalfocus.campaign.file import PATIENCE, CampaignFile
@@ -16,14 +15,15 @@ from causalfocus.campaign.ledger import Ledger
 from causalfocus.campaign.matching import LARGEST_NUMBER, pending_action, performed, refuse_known
 from causalfocus.campaign.playback import Asked, Playback
 from causalfocus.campaign.specification import Specification
-from causalfocus.claims import Stopping
 from causalfocus.errors import InvalidInputError
-from causalfocus.focus import Focus
-from causalfocus.learner import Sample
-from causalfocus.names import position
-from causalfocus.result import Result
-from causalfocus.space import ModelClass
-from causalfocus.stopping import Decision
+from causalfocus.guarantees import Decision
+from causalfocus.guarantees.claims import Stopping
+from causalfocus.learner.focus import Focus
+from causalfocus.learner.protocol import Sample
+from causalfocus.learner.result import Result
+from causalfocus.system.actions import Action, ActionSet
+from causalfocus.system.names import position
+from causalfocus.system.space import ModelClass
 
 MOST_ASKED: Final = 1000
 """Actions that may be out at once."""

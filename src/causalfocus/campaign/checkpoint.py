@@ -20,15 +20,15 @@ import scipy
 from numpy.typing import NDArray
 
 import causalfocus
-from causalfocus.actions import Action
-from causalfocus.anchors import Anchors
-from causalfocus.focus import Focus
-from causalfocus.judging import Judgement
-from causalfocus.result import Result
-from causalfocus.sem import LinearSEM
-from causalfocus.state import State
-from causalfocus.stopping import Interval
-from causalfocus.watch import Watch
+from causalfocus.guarantees import Interval
+from causalfocus.learner.focus import Focus
+from causalfocus.learner.result import Result
+from causalfocus.learner.round import Judgement
+from causalfocus.moments.anchors import Anchors
+from causalfocus.moments.assumption_sums import Watch
+from causalfocus.moments.state import State
+from causalfocus.system.actions import Action
+from causalfocus.system.sem import LinearSEM
 
 Arrays = dict[str, NDArray[np.float64]]
 

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from causalfocus.actions import Action
+from causalfocus.system.actions import Action
 
 Kind = Literal[
     "asked", "told", "rejected", "imported", "corrected", "noted", "stopped", "continued"

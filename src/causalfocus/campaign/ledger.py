@@ -20,7 +20,7 @@ from causalfocus.campaign.file import CampaignError, CampaignFile
 from causalfocus.campaign.log import EventLog
 from causalfocus.campaign.playback import LogError, Playback
 from causalfocus.campaign.specification import Specification
-from causalfocus.result import Result
+from causalfocus.learner.result import Result
 
 CHECKPOINT_EVERY: Final = 32
 """Samples between checkpoints: opening a campaign replays about as many at most."""

@@ -7,13 +7,13 @@ from hashlib import sha256
 from sqlite3 import Connection
 from typing import Final
 
-from causalfocus.actions import Action
 from causalfocus.campaign.checkpoint import CODE_IN_USE
 from causalfocus.campaign.events import COLUMNS, Event
 from causalfocus.campaign.file import CampaignError, CampaignFile
 from causalfocus.campaign.playback import Playback, as_told
 from causalfocus.campaign.specification import Specification
-from causalfocus.learner import Told
+from causalfocus.learner.protocol import Told
+from causalfocus.system.actions import Action
 
 ALL: Final = "SELECT " + ", ".join(COLUMNS) + " FROM events"  # noqa: S608
 INSERT: Final = "INSERT INTO events VALUES (" + ", ".join("?" * len(COLUMNS)) + ")"  # noqa: S608

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from causalfocus.actions import Action
 from causalfocus.campaign.log import EventLog
 from causalfocus.campaign.playback import Asked, Playback
 from causalfocus.errors import InvalidInputError
+from causalfocus.system.actions import Action
 
 LARGEST_NUMBER: Final = 2**62
 """Of rounds and asked actions: SQLite knows no larger integers."""

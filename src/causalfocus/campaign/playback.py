@@ -8,14 +8,14 @@ from typing import Any, Final, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from causalfocus.actions import Action
 from causalfocus.campaign.checkpoint import packed, unpacked
 from causalfocus.campaign.events import Event
 from causalfocus.campaign.specification import Specification
 from causalfocus.errors import CausalFocusError, InvalidInputError
-from causalfocus.focus import Focus
-from causalfocus.learner import Sample, Told
-from causalfocus.result import Result
+from causalfocus.learner.focus import Focus
+from causalfocus.learner.protocol import Sample, Told
+from causalfocus.learner.result import Result
+from causalfocus.system.actions import Action
 
 POINTS_PER_DOUBLING: Final = 32
 """So often the evidence is noted for the curve while the rounds double."""

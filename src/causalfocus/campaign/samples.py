@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from causalfocus.actions import OBSERVE, Action, do
 from causalfocus.errors import InvalidInputError
-from causalfocus.moments import Moments
+from causalfocus.moments.moments import Moments
+from causalfocus.system.actions import OBSERVE, Action, do
 
 ACTION_COLUMNS: Final = ("action", "target", "value")
 """What was done: in one column, `observe` or `X1=2`, or in two, the second empty or a number."""

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from causalfocus.actions import OBSERVE, Action, ActionSet, do
-from causalfocus.claims import Stopping
 from causalfocus.errors import InvalidInputError, MissingExtraError, UnidentifiableWarning
-from causalfocus.focus import Focus
-from causalfocus.space import ModelClass
+from causalfocus.guarantees.claims import Stopping
+from causalfocus.learner.focus import Focus
+from causalfocus.system.actions import OBSERVE, Action, ActionSet, do
+from causalfocus.system.space import ModelClass
 
 KEYS: Final = (
     "title",

@@ -8,9 +8,9 @@ from typing import Any
 from causalfocus.campaign.campaign import Campaign
 from causalfocus.campaign.playback import Asked
 from causalfocus.errors import CausalFocusError
-from causalfocus.planning import forecasts
-from causalfocus.result import Result
-from causalfocus.stopping import Alarm
+from causalfocus.guarantees import Alarm
+from causalfocus.learner.result import Result
+from causalfocus.planning.forecast import forecasts
 
 
 @dataclass(frozen=True)

@@ -8,16 +8,16 @@ import numpy as np
 import typer
 from rich.console import Console
 
-from causalfocus.actions import ActionSet
 from causalfocus.cli.simulate import NOT_STOPPED
-from causalfocus.focus import Focus
+from causalfocus.learner.focus import Focus
+from causalfocus.learner.run import Round, run
 from causalfocus.report.live import LiveView
 from causalfocus.report.pictures import journey, save
 from causalfocus.report.tables import edge_table, equation_table, interval_table
-from causalfocus.running import Round, run
-from causalfocus.sem import LinearSEM
-from causalfocus.space import ModelClass
-from causalfocus.systems import random_sem
+from causalfocus.system.actions import ActionSet
+from causalfocus.system.drawn import random_sem
+from causalfocus.system.sem import LinearSEM
+from causalfocus.system.space import ModelClass
 
 EPSILON, DELTA = 0.07, 0.05
 SPACE = ModelClass(min_effect=0.15)

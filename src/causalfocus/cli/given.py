@@ -4,9 +4,9 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from causalfocus.actions import Action, ActionSet
 from causalfocus.errors import InvalidInputError
-from causalfocus.sem import LinearSEM
+from causalfocus.system.actions import Action, ActionSet
+from causalfocus.system.sem import LinearSEM
 
 
 def load_model(path: Path) -> LinearSEM:

@@ -13,7 +13,6 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from causalfocus.actions import ActionSet
 from causalfocus.cli.given import action_set, load_model
 from causalfocus.cli.options import (
     AsJson,
@@ -27,12 +26,13 @@ from causalfocus.cli.options import (
     Reach,
 )
 from causalfocus.errors import InvalidInputError
-from causalfocus.names import default_names
-from causalfocus.planning import Forecast, Outlook, drawn_forecasts, mean_share, outlook
+from causalfocus.planning.forecast import Forecast, Outlook, drawn_forecasts, mean_share, outlook
 from causalfocus.report.pictures import outlook_picture, save
-from causalfocus.sem import LinearSEM
-from causalfocus.space import ModelClass
-from causalfocus.systems import random_sem
+from causalfocus.system.actions import ActionSet
+from causalfocus.system.drawn import random_sem
+from causalfocus.system.names import default_names
+from causalfocus.system.sem import LinearSEM
+from causalfocus.system.space import ModelClass
 
 NEVER = 1
 

@@ -20,12 +20,7 @@ from rich.progress import (
 from causalfocus.cli.options import AsJson
 from causalfocus.errors import InvalidInputError
 from causalfocus.experiments.execution import Cluster, Done, Local, Runner
-from causalfocus.experiments.specification import (
-    METHODS,
-    PAPER_SETTINGS,
-    Setting,
-    Specification,
-)
+from causalfocus.experiments.specification import METHODS, PAPER_SETTINGS, Setting, Specification
 from causalfocus.experiments.store import Store
 from causalfocus.experiments.units import BLOCK, Unit, units_for
 from causalfocus.report.reproduction import deliver

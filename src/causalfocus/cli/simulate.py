@@ -11,8 +11,6 @@ import numpy as np
 import typer
 from rich.console import Console
 
-from causalfocus.actions import ActionSet
-from causalfocus.claims import Stopping as Rule
 from causalfocus.cli.given import action_set, load_model
 from causalfocus.cli.options import (
     AsJson,
@@ -25,16 +23,18 @@ from causalfocus.cli.options import (
     Ranges,
     Reach,
 )
-from causalfocus.focus import Focus
-from causalfocus.information import complexity
+from causalfocus.guarantees.claims import Stopping as Rule
+from causalfocus.learner.focus import Focus
+from causalfocus.learner.run import run
+from causalfocus.planning.complexity import complexity
 from causalfocus.report.checks import check_picture
 from causalfocus.report.live import LiveView
 from causalfocus.report.pictures import save
 from causalfocus.report.tables import edge_table, equation_table, interval_table
-from causalfocus.running import run
-from causalfocus.sem import LinearSEM
-from causalfocus.space import ModelClass
-from causalfocus.systems import random_sem
+from causalfocus.system.actions import ActionSet
+from causalfocus.system.drawn import random_sem
+from causalfocus.system.sem import LinearSEM
+from causalfocus.system.space import ModelClass
 
 NOT_STOPPED = 3
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from causalfocus.experiments.specification import Setting, Specification
-from causalfocus.space import PAPER_CLASS
-from causalfocus.stopping.paper import PaperConstants, PaperRule
+from causalfocus.guarantees.paper import PaperConstants, PaperRule
+from causalfocus.system.space import PAPER_CLASS
 
 Floats = NDArray[np.float64]
 

@@ -6,21 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from causalfocus.actions import ActionSet
 from causalfocus.baselines.baseline import Baseline
 from causalfocus.baselines.certified import Certified
 from causalfocus.baselines.posterior import DagPosterior
-from causalfocus.claims import ExactClaim
 from causalfocus.experiments.specification import CLASSES, HOMES, Setting, Specification
 from causalfocus.experiments.stops import Stops
-from causalfocus.focus import Focus
-from causalfocus.information import complexity
+from causalfocus.guarantees.claims import ExactClaim
+from causalfocus.learner.focus import Focus
+from causalfocus.learner.recording import Recording
 from causalfocus.oracles import joint_mle
 from causalfocus.oracles.estimate import graph_mle
-from causalfocus.recording import Recording
-from causalfocus.sem import LinearSEM
-from causalfocus.space import PAPER_CLASS
-from causalfocus.systems import random_sem
+from causalfocus.planning.complexity import complexity
+from causalfocus.system.actions import ActionSet
+from causalfocus.system.drawn import random_sem
+from causalfocus.system.sem import LinearSEM
+from causalfocus.system.space import PAPER_CLASS
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,12 @@ import numpy as np
 
 from causalfocus.errors import InvalidInputError
 from causalfocus.experiments.sources import source_digest
-from causalfocus.space import PAPER_CLASS
+from causalfocus.system.space import PAPER_CLASS
 
 DELTAS: Final = (0.1, 0.05, 0.02, 0.01, 0.005)
 METHODS: Final = ("focus", "random", "ait-dcdi", "cbed")
 HOMES: Final = {
-    "focus": "causalfocus.focus",
+    "focus": "causalfocus.learner.focus",
     "random": "causalfocus.baselines.random",
     "ait-dcdi": "causalfocus.baselines.ait",
     "cbed": "causalfocus.baselines.cbed",

@@ -3,8 +3,8 @@
 import math
 from collections.abc import Sequence
 
-from causalfocus.sem import LinearSEM
-from causalfocus.stopping import Decision, EvidenceDecision
+from causalfocus.guarantees import Decision, EvidenceDecision
+from causalfocus.system.sem import LinearSEM
 
 
 class Stops:

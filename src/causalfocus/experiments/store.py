@@ -11,7 +11,7 @@ from typing import Any
 
 from causalfocus.experiments.execution import Done, Runner
 from causalfocus.experiments.units import Unit, read_unit
-from causalfocus.whole_files import write_whole
+from causalfocus.experiments.whole_files import write_whole
 
 JOURNAL = "journal.jsonl"
 

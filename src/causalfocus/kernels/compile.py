@@ -14,10 +14,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def source_digest(folder: Path) -> str:
-    """Fingerprint of all kernel sources."""
+    """Fingerprint of all kernel sources in a folder and in those within it."""
     digest = hashlib.sha256()
-    for path in sorted(folder.glob("*.py")):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    for path in sorted(folder.rglob("*.py")):
+        place = path.relative_to(folder).as_posix()
+        digest.update(place.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
 
 
@@ -28,7 +29,7 @@ SOURCES = source_digest(HOME)
 @cache
 def sources_for(folder: Path) -> str:
     """Fingerprint of all that kernels in a folder may call: those of the engine and their own."""
-    return SOURCES if folder == HOME else SOURCES + source_digest(folder)
+    return SOURCES if folder.is_relative_to(HOME) else SOURCES + source_digest(folder)
 
 
 class KernelCache(caching.FunctionCache):

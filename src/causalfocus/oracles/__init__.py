@@ -2,7 +2,7 @@
 
 from causalfocus.oracles.alternative import Alternative, best_alternative
 from causalfocus.oracles.estimate import graph_mle, joint_mle
-from causalfocus.oracles.resolution import report, reported_from
+from causalfocus.oracles.gaussian import report, reported_from
 
 __all__ = [
     "Alternative",

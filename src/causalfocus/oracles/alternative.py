@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from causalfocus.actions import Action
-from causalfocus.kernels import response
-from causalfocus.moments import weights_as_arrays
+from causalfocus.kernels.exact import response
+from causalfocus.moments.moments import weights_as_arrays
 from causalfocus.oracles.limits import numerical_errors, require_feasible_size
-from causalfocus.sem import LinearSEM
-from causalfocus.space import ModelClass
+from causalfocus.system.actions import Action
+from causalfocus.system.sem import LinearSEM
+from causalfocus.system.space import ModelClass
 
 Branch = Literal["same graph", "different graph"]
 

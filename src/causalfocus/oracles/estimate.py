@@ -5,12 +5,12 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from causalfocus.kernels import oracles
-from causalfocus.moments import Moments
+from causalfocus.kernels.exact import oracles
+from causalfocus.moments.moments import Moments
+from causalfocus.moments.views import RowMoments
 from causalfocus.oracles.limits import numerical_errors, require_feasible_size
-from causalfocus.sem import LinearSEM
-from causalfocus.space import ModelClass
-from causalfocus.views import RowMoments
+from causalfocus.system.sem import LinearSEM
+from causalfocus.system.space import ModelClass
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from typing import Final
 
 from causalfocus.errors import InvalidInputError, NumericalError
-from causalfocus.sem import LinearSEM
-from causalfocus.views import RowMoments
+from causalfocus.moments.views import RowMoments
+from causalfocus.system.sem import LinearSEM
 
 LARGEST_P: Final = 22
 """At 22 nodes the table of families takes 22 * 2**21 doubles, 370 MB; time runs out before that."""

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from causalfocus.focus import Focus
-from causalfocus.learner import Told
-from causalfocus.moments import Moments
+from causalfocus.guarantees.alarms import Kind
+from causalfocus.learner.focus import Focus
+from causalfocus.learner.protocol import Told
+from causalfocus.moments.moments import Moments
 from causalfocus.report.pictures import INK, MARKERS, NEGATIVE, POSITIVE, SERIES, new_figure
-from causalfocus.sem import LinearSEM
-from causalfocus.stopping.alarms import Kind
+from causalfocus.system.sem import LinearSEM
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,7 +12,7 @@ from scipy.special import ndtri
 from causalfocus.campaign.status import EdgeStatus
 from causalfocus.report.layout import Layout, layered
 from causalfocus.report.svg import Drawn, Plane, Point, path, picture, tag
-from causalfocus.sem import LinearSEM
+from causalfocus.system.sem import LinearSEM
 
 Floats = NDArray[np.float64]
 

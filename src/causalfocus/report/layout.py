@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from causalfocus.sem import LinearSEM
+from causalfocus.system.sem import LinearSEM
 
 Point = tuple[float, float]
 

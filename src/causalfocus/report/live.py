@@ -7,8 +7,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from causalfocus.focus import Focus
-from causalfocus.running import Round
+from causalfocus.learner.focus import Focus
+from causalfocus.learner.run import Round
 
 REFRESH_EVERY = 25
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from causalfocus.actions import Action
 from causalfocus.errors import MissingExtraError
-from causalfocus.planning import Outlook
+from causalfocus.learner.result import Result
+from causalfocus.planning.forecast import Outlook
 from causalfocus.report.layout import Layout, Point, layered
-from causalfocus.result import Result
-from causalfocus.sem import LinearSEM
+from causalfocus.system.actions import Action
+from causalfocus.system.sem import LinearSEM
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

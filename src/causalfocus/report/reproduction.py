@@ -16,10 +16,10 @@ from causalfocus.experiments.tables import (
     stop_rows,
 )
 from causalfocus.experiments.units import Unit
+from causalfocus.experiments.whole_files import write_whole
 from causalfocus.report.experiments import estimator_figure, experiment_figure
 from causalfocus.report.pictures import save
 from causalfocus.report.summary import summary
-from causalfocus.whole_files import write_whole
 
 
 def deliver(store: Store, units: list[Unit], replicates: int) -> dict[str, Any]:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from rich.table import Table
 
-from causalfocus.sem import LinearSEM
-from causalfocus.stopping import Interval
+from causalfocus.guarantees import Interval
+from causalfocus.system.sem import LinearSEM
 
 
 def edge_table(truth: LinearSEM, estimate: LinearSEM) -> Table:

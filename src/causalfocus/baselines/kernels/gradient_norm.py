@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from causalfocus.baselines.kernels.masked_loss import mean_square
 from causalfocus.baselines.kernels.variance_ratio import Models
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.population import (
+from causalfocus.kernels.sums.population import (
     action_covariance,
     action_mean,
     causal_order,

@@ -9,12 +9,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from causalfocus.baselines.kernels.information_gain import (
-    Ensemble,
-    causal_orders,
-    exp_sum,
-    outcome,
-)
+from causalfocus.baselines.kernels.information_gain import Ensemble, causal_orders, exp_sum, outcome
 from causalfocus.baselines.kernels.local_scores import Prior, family_posterior
 from causalfocus.kernels.compile import kernel
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from causalfocus.baselines.kernels.quick_exp import LARGEST, quick_exp
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.population import causal_order
+from causalfocus.kernels.sums.population import causal_order
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -4,10 +4,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.families import best_family
-from causalfocus.kernels.oracles import all_others
-from causalfocus.kernels.orders import best_order, local_mask, local_masks, tolerance
-from causalfocus.kernels.subsets import as_nodes
+from causalfocus.kernels.exact.oracles import all_others
+from causalfocus.kernels.search.families import best_family
+from causalfocus.kernels.search.orders import best_order, local_mask, local_masks, tolerance
+from causalfocus.kernels.search.subsets import as_nodes
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.row_evidence import regressors_of
-from causalfocus.kernels.subsets import count
+from causalfocus.kernels.evidence.row_evidence import regressors_of
+from causalfocus.kernels.search.subsets import count
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

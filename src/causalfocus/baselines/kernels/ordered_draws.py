@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from causalfocus.baselines.kernels.log_sums import drawn, log_add, log_sum
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.subsets import as_mask, as_nodes
+from causalfocus.kernels.search.subsets import as_mask, as_nodes
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.population import (
+from causalfocus.kernels.sums.population import (
     action_covariance,
     action_mean,
     causal_order,

@@ -7,12 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
-from causalfocus.actions import Action
 from causalfocus.campaign import Asked, Campaign, Event
 from causalfocus.campaign.samples import action_in, number_in, read_samples
 from causalfocus.cli.campaign.options import File, Note, Who, delimiter_of, is_at_terminal
 from causalfocus.cli.options import AsJson
 from causalfocus.errors import AlreadyStoppedError, InvalidInputError
+from causalfocus.system.actions import Action
 
 
 def next_actions(

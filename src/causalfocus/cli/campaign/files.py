@@ -9,13 +9,13 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
-from causalfocus.actions import OBSERVE
 from causalfocus.campaign import Campaign
 from causalfocus.campaign.export import samples_csv, whole_json
 from causalfocus.campaign.samples import read_samples
 from causalfocus.cli.campaign.options import File, Note, Who, delimiter_of, write_to
 from causalfocus.cli.options import AsJson
 from causalfocus.errors import InvalidInputError
+from causalfocus.system.actions import OBSERVE
 
 
 def import_(

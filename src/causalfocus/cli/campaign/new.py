@@ -11,7 +11,7 @@ from causalfocus.cli.campaign.options import File, is_at_terminal
 from causalfocus.cli.given import action_set
 from causalfocus.cli.options import AsJson, Costs
 from causalfocus.errors import InvalidInputError
-from causalfocus.space import ModelClass
+from causalfocus.system.space import ModelClass
 
 
 def new(

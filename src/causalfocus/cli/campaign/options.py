@@ -9,7 +9,7 @@ import typer
 
 from causalfocus.campaign import CampaignError
 from causalfocus.errors import InvalidInputError
-from causalfocus.whole_files import write_whole
+from causalfocus.experiments.whole_files import write_whole
 
 File = Annotated[
     Path,

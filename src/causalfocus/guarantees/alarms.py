@@ -1,0 +1,251 @@
+"""Refuting the assumptions: the same evidence, turned on ourselves.
+
+A certificate says that every system outside its claim is rejected. If every system inside it is
+rejected too, no system of the kind assumed fits the data: the assumptions are refuted and nothing
+is certified. Both come from one mixture per system and one bound, so that a wrong certificate and a
+false alarm together have probability at most delta.
+
+An alarm is a numerator for the row of one node j, foretold by the training, with something that no
+system inside the claim has:
+  - curve: the square of a node k from which the report has a path to j;
+  - action: a noise variance of its own under one action;
+  - drift: time;
+  - constant: an intercept, where the class has none;
+  - noise: nothing more, but with noise (and weights) of any size, where the class bounds them;
+  - weak: one more parent, where the class knows no effects below min_effect.
+The class has one more, which needs no weight of its own: `effect`, the numerator of the certificate
+for one edge, when no weight of the class is where the data put it.
+Weight: W_ALARM, shared equally by the kinds, the nodes, and the (p - 1) causes or 2p actions of a
+node, times the share of the training, times q_j of the reported parents (`kernels.swaps`).
+
+Inside the claim the parents of j include the reported ones, and a node with a reported path to j is
+an ancestor of j, so the graph of the numerator is acyclic; under the paper's claim the graph is the
+reported one, and any node without a path from j may be the extra parent. The alarm is set against
+the best row that any system inside the claim could have: for the resolution rule the least-squares
+row on all nodes that j has no reported path to, for the class the best row in the class on the
+reported parents. If it exceeds the threshold, all systems inside the claim are rejected by that
+row alone; and so are those outside it that have such a row and in which the numerator is acyclic
+too. For the resolution rule these are all whose union with the report is acyclic: a node with a
+reported path to j is no descendant of j there. For the class they are all with the reported graph.
+So nothing but contrary orders, or other graphs, need be rejected besides, and a refutation does not
+wait for the certainty of the weights.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalfocus.guarantees.foresight import foresight
+from causalfocus.kernels.evidence.row_evidence import least_squares, regressors_of
+from causalfocus.kernels.evidence.training import log_foretold, log_predictive
+from causalfocus.kernels.exact import certificate, other_graphs
+from causalfocus.kernels.gaussian import resolution, swaps
+from causalfocus.kernels.search.tableau import workspace
+from causalfocus.moments.assumption_sums import WatchedRows
+from causalfocus.moments.moments import Moments
+from causalfocus.system.sem import LinearSEM
+from causalfocus.system.space import ModelClass
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+Kind = Literal["curve", "action", "drift", "constant", "noise", "weak", "effect"]
+N_KINDS: Final = 6
+"""Of those with a weight of their own."""
+
+W_ALARM: Final = 0.03
+"""The same in both certificates, taken off the weight of their edges."""
+
+LOOSE: Final = 3.0
+"""Degrees of freedom with which the noise under one action is foretold by that under all."""
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """Evidence against an assumption, in nats.
+
+    Attributes
+    ----------
+    kind : see the module
+    node : the node whose equation it speaks of
+    cause : the other node, where there is one
+    action : which action, for noise of its own
+    evidence : against every system inside the claim
+    """
+
+    kind: Kind
+    node: str
+    cause: str | None
+    action: str | None
+    evidence: float
+
+    @property
+    def words(self) -> str:
+        """What the data point to."""
+        match self.kind:
+            case "curve":
+                return f"the response of {self.node} to {self.cause} curves"
+            case "action":
+                return f"the noise of {self.node} is different under {self.action}"
+            case "drift":
+                return f"{self.node} drifts with time"
+            case "constant":
+                return f"the equation of {self.node} has a constant"
+            case "noise":
+                return f"the noise of {self.node} is out of the range of the class"
+            case "effect":
+                return f"no effect of {self.cause} on {self.node} of the sizes in the class fits"
+            case "weak":
+                return (
+                    f"{self.cause} acts on {self.node}, more weakly than the class allows any "
+                    f"effect to be"
+                )
+
+
+@dataclass(frozen=True)
+class _Claimed:
+    """The best row that a system inside the claim can have, by rule."""
+
+    space: ModelClass
+    is_exact: bool
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        found: list[Kind] = ["curve", "action", "drift"]
+        if not self.space.intercept:
+            found.append("constant")
+        if self.is_exact:
+            found += ["noise", "weak"]
+        return tuple(found)
+
+    def best(self, rows: WatchedRows, j: int, weights: Floats) -> float:
+        """Log-likelihood, at most, of the later samples of the row of j; infinity if unknown."""
+        row, n = rows.later(j)
+        p = rows.p
+        if self.is_exact:
+            effects = self.space.min_effect, self.space.effect_limit
+            regressors = _regressors(certificate.parents_of(weights, j), p, self.space.intercept)
+            return -other_graphs.class_row_cost(
+                row, regressors, n, p, effects, self.space.variance_limits, workspace(p + 1)
+            )
+        parents = resolution.nondescendants(weights)[j]
+        regressors = _regressors(parents, p, self.space.intercept)
+        residual = least_squares(row, regressors, n)[2]
+        if n <= 0.0:
+            return 0.0
+        if not residual > 0.0:
+            return math.inf
+        return -0.5 * n * (math.log(2.0 * math.pi * residual / n) + 1.0)
+
+
+def alarms(
+    moments: Moments,
+    report: LinearSEM,
+    space: ModelClass,
+    *,
+    is_exact: bool,
+) -> tuple[Alarm, ...]:
+    """Every alarm with its evidence, the loudest first; none while there are too few samples.
+
+    is_exact : whether the claim is the paper's, within the class
+    """
+    rows = moments.watched(intercept=space.intercept)
+    seen = foresight(moments, space)
+    if rows is None or seen is None:
+        return ()
+    claimed = _Claimed(space, is_exact)
+    found = []
+    for j in range(rows.p):
+        own = certificate.parents_of(report.weights, j)
+        share = (
+            math.log(W_ALARM / (N_KINDS * rows.p))
+            + seen.log_share
+            + swaps.log_family_share(own, int(seen.parents[j]), rows.p)
+            - certificate.SAFETY
+        )
+        against = claimed.best(rows, j, report.weights)
+        for kind, other, log_m, log_part in _numerators(rows, j, own, report, claimed):
+            evidence = log_m - against + share + log_part if against < math.inf else -math.inf
+            cause = report.names[other] if kind in ("curve", "weak") else None
+            action = _action(moments, other) if kind == "action" else None
+            found.append(Alarm(kind, report.names[j], cause, action, evidence))
+    return tuple(sorted(found, key=lambda alarm: -alarm.evidence))
+
+
+def loudest(found: tuple[Alarm, ...], threshold: float) -> Alarm | None:
+    """The alarm that refutes; None if none does. An effect out of range also shows in the noise, so
+    the more telling of the two goes first.
+    """
+    refuting = [alarm for alarm in found if alarm.evidence >= threshold]
+    effects = [alarm for alarm in refuting if alarm.kind == "effect"]
+    if effects and refuting[0].kind == "noise":
+        return effects[0]
+    return refuting[0] if refuting else None
+
+
+def refusal(alarm: Alarm, threshold: float) -> str:
+    """Why nothing is certified."""
+    return (
+        f"Refuted: no system of the kind that is assumed fits the data, for {alarm.words} "
+        f"(evidence {alarm.evidence:.1f} of {threshold:.2f} nats). Nothing is certified."
+    )
+
+
+def _numerators(
+    rows: WatchedRows, j: int, own: int, report: LinearSEM, claimed: _Claimed
+) -> Iterator[tuple[Kind, int, float, float]]:
+    """Kind, the other node or group, log density of the later samples, and log of its share."""
+    p = rows.p
+    training, n_training = rows.training(j)
+    later, n_later = rows.later(j)
+    regressors = _regressors(own, p, claimed.space.intercept)
+    to_causes, to_actions = -math.log(max(p - 1, 1)), -math.log(2 * p)
+
+    def foretold(more: list[int]) -> float:
+        columns = np.array([*regressors, *more], dtype=np.int64)
+        return log_predictive(training, n_training, later, n_later, columns)
+
+    for k in _ancestors(report.weights, j):
+        yield "curve", k, foretold([rows.square(k)]), to_causes
+    groups = rows.groups_of(j)
+    for g in groups:
+        alone, n_alone = rows.later(j, np.array([g]))
+        if n_alone > 0.0:
+            others, n_others = rows.later(j, groups[groups != g])
+            log_m = log_foretold(training, n_training, alone, n_alone, regressors, LOOSE)
+            log_m += log_predictive(training, n_training, others, n_others, regressors)
+            yield "action", int(g), log_m, to_actions
+    yield "drift", -1, foretold([rows.time]), 0.0
+    if "constant" in claimed.kinds:
+        yield "constant", -1, foretold([p]), 0.0
+    if "noise" in claimed.kinds:
+        yield "noise", -1, foretold([]), 0.0
+    if "weak" in claimed.kinds:
+        free = int(resolution.nondescendants(report.weights)[j]) & ~own
+        for k in range(p):
+            if free >> k & 1:
+                yield "weak", k, foretold([k]), to_causes
+
+
+def _regressors(parents: int, p: int, intercept: bool) -> Ints:
+    return regressors_of(parents, p, p + 1 if intercept else p)
+
+
+def _ancestors(weights: Floats, j: int) -> list[int]:
+    """Nodes with a path to j."""
+    nd = resolution.nondescendants(weights)
+    return [k for k in range(len(weights)) if k != j and not nd[k] >> j & 1]
+
+
+def _action(moments: Moments, group: int) -> str:
+    p = len(moments.names)
+    if group == 2 * p:
+        return "observe"
+    name, first = moments.names[group // 2], moments._state.watch.firsts[group // 2]
+    if group % 2 == 0:
+        return f"do({name} = {first:g})"
+    return f"do({name}) at other values than {first:g}"

@@ -1,0 +1,57 @@
+"""What the training foresees: the split of the samples, its share, and an estimate of its own."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalfocus.kernels.exact import oracles
+from causalfocus.kernels.exact.certificate import parents_of
+from causalfocus.kernels.gaussian import resolution
+from causalfocus.moments.moments import Moments
+from causalfocus.moments.views import RowMoments
+from causalfocus.system.space import ModelClass
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Foresight:
+    """Training and later samples.
+
+    Attributes
+    ----------
+    training, later : the rows of both
+    log_share : of this training in the mixture over all marks
+    parents : of every node in the training's own estimate, as sets of nodes
+    """
+
+    training: resolution.Rows
+    later: resolution.Rows
+    log_share: float
+    parents: Ints
+
+    @property
+    def split(self) -> resolution.Split:
+        return self.training, self.later, self.log_share, self.parents
+
+
+def foresight(moments: Moments, space: ModelClass) -> Foresight | None:
+    """The split of the data at the latest mark that leaves enough of them; None if there is none.
+
+    Everything here is known before the first of the later samples.
+    """
+    found = moments.split(intercept=space.intercept)
+    if found is None:
+        return None
+    p = len(moments.names)
+    weights, _ = oracles.reported(as_rows(found.estimation), space.min_effect)
+    parents = np.array([parents_of(weights, j) for j in range(p)])
+    log_share = -math.log((found.number + 1) * (found.number + 2))  # the shares sum to one
+    return Foresight(as_rows(found.training), as_rows(found.later), log_share, parents)
+
+
+def as_rows(rows: RowMoments) -> resolution.Rows:
+    """As the kernels take them."""
+    return rows.grams, rows.lows, rows.counts

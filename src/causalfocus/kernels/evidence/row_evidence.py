@@ -1,0 +1,158 @@
+"""One row as the certificate reads it: its least-squares fit, marginal likelihood and mixing.
+
+Each keeps its digits or says that it cannot: a row whose numbers cannot be trusted gives no
+evidence.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalfocus.kernels.arithmetic import double_double as dd
+from causalfocus.kernels.compile import kernel
+from causalfocus.kernels.evidence.edge_evidence import invert
+from causalfocus.kernels.search.tableau import CAREFUL, Row
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+CONSTANT_SPREAD = 1e-3
+"""Variance of the mixed intercept, in units of the alternative's noise variance."""
+
+TRUST = 1e20
+"""A row gives evidence only while n (sum of squares / residual) inflation^2 is below this, and the
+inflation below CAREFUL.
+
+Coefficients are found with 53 bits and are off by about inflation * 1e-16 of themselves; the
+residual at these coefficients is evaluated with 106 bits, so it is off by the square of that. With
+TRUST both move the evidence by less than 1e-5 nats, below SAFETY.
+"""
+
+Prior = tuple[float, float, float]
+"""tau2, a0, b0: coefficients are N(0, v tau2) given v, and v is inverse gamma(a0, b0)."""
+
+
+@kernel
+def regressors_of(parents: int, p: int, q: int) -> Ints:
+    """Indices of the parents in a set of nodes and, if moments have one, of the constant."""
+    found = np.empty(q, dtype=np.int64)
+    n = 0
+    for k in range(p):
+        if (parents >> k) & 1:
+            found[n] = k
+            n += 1
+    if q > p:
+        found[n] = p
+        n += 1
+    return found[:n]
+
+
+@kernel
+def residual_at(row: Row, regressors: Ints, b: Floats) -> float:
+    """Sum of squared residuals at given coefficients, with 106 bits: nothing is lost to the
+    difference of large sums.
+    """
+    high, low, target = row
+    total, total_low = high[target, target], low[target, target]
+    for i in range(len(regressors)):
+        k = regressors[i]
+        part, part_low = dd.multiply(high[k, target], low[k, target], -2.0 * b[i], 0.0)
+        total, total_low = dd.add(total, total_low, part, part_low)
+        for m in range(len(regressors)):
+            product, product_low = dd.multiply(b[i], 0.0, b[m], 0.0)
+            part, part_low = dd.multiply(
+                high[k, regressors[m]], low[k, regressors[m]], product, product_low
+            )
+            total, total_low = dd.add(total, total_low, part, part_low)
+    return total
+
+
+@kernel
+def least_squares(row: Row, regressors: Ints, n: float) -> tuple[Floats, Floats, float, Floats]:
+    """G, G^-1, R and b^ of a row; R is nan, and the row gives no evidence, where its digits do not
+    suffice (TRUST).
+    """
+    gram, _, target = row
+    s = len(regressors)
+    block, inverse, b = np.empty((s, s)), np.zeros((s, s)), np.zeros(s)
+    for i in range(s):
+        for k in range(s):
+            block[i, k] = gram[regressors[i], regressors[k]]
+    if math.isnan(invert(block, inverse, np.empty((s, s)))):
+        return block, inverse, math.nan, b
+    inflation = 1.0
+    for i in range(s):
+        for k in range(s):
+            b[i] += inverse[i, k] * gram[regressors[k], target]
+        inflation = max(inflation, inverse[i, i] * block[i, i])
+    residual = residual_at(row, regressors, b)
+    enough = n * inflation**2 * gram[target, target] < TRUST * residual
+    return block, inverse, residual if enough and inflation < CAREFUL else math.nan, b
+
+
+@kernel
+def log_marginal(row: Row, regressors: Ints, n: float, prior: Prior, p: int) -> float:
+    """Log marginal likelihood of a row under the conjugate prior; the constant has tau2 = 1.
+
+    The penalised residual is evaluated with 106 bits at coefficients that are nearly the best, so
+    it is never too small and the likelihood never too large. Minus infinity, no evidence, where
+    the inflation is above CAREFUL or even 106 bits run out (TRUST).
+    """
+    if n <= 0.0:
+        return 0.0
+    gram, _, target = row
+    tau2, a0, b0 = prior
+    s = len(regressors)
+    precision, inverse, b = np.empty((s, s)), np.zeros((s, s)), np.zeros(s)
+    log_determinant = 0.0
+    for i in range(s):
+        for k in range(s):
+            precision[i, k] = gram[regressors[i], regressors[k]]
+        variance = 1.0 if regressors[i] == p else tau2
+        precision[i, i] += 1.0 / variance
+        log_determinant += math.log(variance)
+    log_determinant += invert(precision, inverse, np.empty((s, s)))
+    inflation, penalty = 1.0, 0.0
+    for i in range(s):
+        for k in range(s):
+            b[i] += inverse[i, k] * gram[regressors[k], target]
+        inflation = max(inflation, inverse[i, i] * precision[i, i])
+        penalty += b[i] ** 2 / (1.0 if regressors[i] == p else tau2)
+    rest = residual_at(row, regressors, b) + penalty
+    if not (inflation < CAREFUL and n * inflation * gram[target, target] < TRUST * rest):
+        return -math.inf
+    a = a0 + 0.5 * n
+    value = (
+        -0.5 * n * math.log(2.0 * math.pi)
+        - 0.5 * log_determinant
+        + a0 * math.log(b0)
+        - a * math.log(b0 + 0.5 * rest)
+        + math.lgamma(a)
+        - math.lgamma(a0)
+    )
+    return value if value == value else -math.inf
+
+
+@kernel
+def edge_spread(regressors: Ints, i: int, p: int, wide: float, narrow: float) -> Floats:
+    """Mixing: coefficient i widely, the others narrowly, the constant in noise units."""
+    spread = np.zeros((2, len(regressors)))
+    for m in range(len(regressors)):
+        if regressors[m] == p:
+            spread[1, m] = CONSTANT_SPREAD
+        else:
+            spread[0, m] = (wide if m == i else narrow) ** 2
+    return spread
+
+
+@kernel
+def even_spread(regressors: Ints, p: int, narrow: float) -> Floats:
+    """Mixing of all coefficients alike, the constant in noise units."""
+    spread = np.zeros((2, len(regressors)))
+    for m in range(len(regressors)):
+        if regressors[m] == p:
+            spread[1, m] = CONSTANT_SPREAD
+        else:
+            spread[0, m] = narrow**2
+    return spread

@@ -1,0 +1,1 @@
+"""The paper's class: exact oracles, and the certificate within it."""

@@ -1,0 +1,243 @@
+"""Branch B of the evidence certificate: every graph but the estimate's."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalfocus.kernels.compile import kernel
+from causalfocus.kernels.evidence.row_evidence import (
+    Prior,
+    log_marginal,
+    regressors_of,
+    residual_at,
+)
+from causalfocus.kernels.exact.certificate import (
+    SAFETY,
+    W_EDGE,
+    W_SWAP,
+    Moments,
+    Setting,
+    choose,
+    edge_against,
+    edge_count,
+    edge_row,
+    parents_of,
+)
+from causalfocus.kernels.exact.oracles import all_others
+from causalfocus.kernels.exact.same_graph import beyond
+from causalfocus.kernels.search.families import best_family
+from causalfocus.kernels.search.orders import (
+    best_order,
+    best_other_order,
+    local_mask,
+    local_masks,
+    tolerance,
+)
+from causalfocus.kernels.search.row_fit import GAP_HIGH, GAP_LOW, HIGH, LOW, fit_row, two_intervals
+from causalfocus.kernels.search.subsets import as_nodes, count
+from causalfocus.kernels.search.tableau import Row, Workspace, workspace
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+FIT = 1e-9
+"""Share by which the residual of an exact fit may be above the least one."""
+
+
+@kernel
+def family_tables(
+    moments: Moments,
+    weights: Floats,
+    effects: tuple[float, float],
+    prior: Prior,
+    setting: Setting,
+    levels: tuple[float, float],
+) -> tuple[Floats, Floats]:
+    """Per node and set of candidates: the cost in SWAP of that family, and the evidence of EDGE.
+
+    The cost is log m(pa) plus its share of log pi minus the best log-likelihood of the family in
+    the class. EDGE rejects a family when the data put the coefficient of a parent further below
+    min_effect, or above max_effect, than they can err. Its evidence is that against
+    an alternative with as many edges as the estimate (or one); against one with r times as many it
+    is smaller by at most log r.
+
+    levels : the tables serve levels in this range. A family that is rejected at all of them,
+    however many edges there are, is not looked at any further, and its cost is infinite; evidence
+    below the lowest level counts as none.
+    """
+    grams, lows, counts = moments
+    p, q = len(counts), grams.shape[1]
+    costs = np.full((p, 1 << (p - 1)), math.inf)
+    evidence = np.full((p, 1 << (p - 1)), -math.inf)
+    n_edges = edge_count(weights)
+    own_weight = math.log(W_EDGE / n_edges)
+    enough = levels[1] + max(math.log(0.5 * p * (p - 1) / n_edges), 0.0) + SAFETY
+    of_use = (levels[0] - own_weight, enough + SAFETY - own_weight)
+    limits, work = (setting[0], setting[1]), workspace(q)
+    for j in range(p):
+        n, row = counts[j], (grams[j], lows[j], j)
+        own = parents_of(weights, j)
+        own_regressors = regressors_of(own, p, q)
+        n_own = len(own_regressors) - (q - p)
+        swapped = log_marginal(row, own_regressors, n, prior, p)
+        swapped -= math.log(p - 1.0) + math.log(p * choose(p - 1, n_own))
+        for mask in range(1 << (p - 1)):
+            family = as_nodes(mask, j)
+            if family == own:
+                evidence[j, mask] = math.inf
+                continue
+            regressors = regressors_of(family, p, q)
+            if family:
+                found = edge_row(row, regressors, n, prior, p)
+                for m in range(len(regressors)):
+                    d = beyond(found[1][m], effects) if regressors[m] < p else 0.0
+                    if d > 0.0:
+                        against = edge_against(
+                            found, regressors, m, d, own_weight, setting, of_use, p
+                        )
+                        evidence[j, mask] = max(evidence[j, mask], against)
+                        if against >= enough:
+                            break
+            if evidence[j, mask] < enough:
+                costs[j, mask] = swapped + class_row_cost(
+                    row, regressors, n, p, effects, limits, work
+                )
+    return costs, evidence
+
+
+@kernel
+def class_row_cost(
+    row: Row,
+    regressors: Ints,
+    n: float,
+    p: int,
+    effects: tuple[float, float],
+    limits: tuple[float, float],
+    work: Workspace,
+) -> float:
+    """Minus the largest log-likelihood of a row in the class, or less: minus infinity where it has
+    no limit, or where a variable has lost its digits.
+    """
+    if n <= 0.0:
+        return 0.0
+    for k in regressors:
+        if math.isnan(row[0][k, k]):
+            return -math.inf
+    if math.isnan(row[0][row[2], row[2]]):
+        return -math.inf
+    best = np.empty(len(regressors))
+    fit_row(row, regressors, _class_sets(regressors, p, effects), math.inf, work, best)
+    residual = max(residual_at(row, regressors, best) * (1.0 - FIT), 0.0)
+    v = min(max(residual / n, limits[0]), limits[1])
+    if not v > 0.0:
+        return -math.inf
+    return 0.5 * (n * math.log(2.0 * math.pi * v) + residual / v)
+
+
+@kernel
+def _class_sets(regressors: Ints, p: int, effects: tuple[float, float]) -> Floats:
+    """Allowed coefficients of a row: the class's for parents, all for the constant."""
+    allowed = two_intervals(len(regressors), effects[0], effects[1])
+    if len(regressors) > 0 and regressors[-1] == p:
+        allowed[LOW, -1], allowed[GAP_LOW, -1] = -math.inf, 0.0
+        allowed[GAP_HIGH, -1], allowed[HIGH, -1] = 0.0, math.inf
+    return allowed
+
+
+@kernel
+def _least_by_subset(costs: Floats) -> Floats:
+    """Per node and set of candidates the least cost of a family inside the set, for all nodes."""
+    p, size = costs.shape
+    table = np.empty((p, size))
+    for j in range(p):
+        for mask in range(size):
+            least = costs[j, mask]
+            rest = mask
+            while rest:
+                least = min(least, table[j, mask ^ (rest & -rest)])
+                rest &= rest - 1
+            table[j, mask] = least
+    return table.ravel()
+
+
+@kernel
+def _most_edges(open_costs: Floats, reference: Ints, offsets: Ints, masks: Ints) -> int:
+    """The largest number of edges of an acyclic graph of open families and the reference's."""
+    p, size = open_costs.shape
+    costs = np.empty((p, size))
+    for j in range(p):
+        for mask in range(size):
+            is_open = open_costs[j, mask] < math.inf or as_nodes(mask, j) == reference[j]
+            costs[j, mask] = -count(mask) if is_open else math.inf
+    least, _ = best_order(p, _least_by_subset(costs), offsets, masks)
+    return int(-least)
+
+
+@kernel
+def least_rejected_graph(
+    costs: Floats, evidence: Floats, weights: Floats, h: float
+) -> tuple[float, Ints]:
+    """Of all graphs but the estimate's that EDGE does not reject at level h, the one with the least
+    evidence of SWAP: that evidence (infinity if there is none), and the parents of every node
+    (the estimate's unless the evidence is finite).
+
+    If that evidence is at least h, every other graph is rejected at level h.
+
+    The weight of EDGE falls with the number of edges of the alternative. So families are closed
+    with the weight for the largest number of edges that a graph of open families can have; graphs
+    with more contain a family that was closed at its own weight. As families close, that number
+    falls, until nothing changes.
+    """
+    p, size = costs.shape
+    candidates, starts = all_others(p)
+    masks = local_masks(p, candidates, starts)
+    offsets = np.arange(p + 1) * size
+    reference = np.zeros(p, dtype=np.int64)
+    for j in range(p):
+        reference[j] = parents_of(weights, j)
+    n_edges = edge_count(weights)
+    most, before = p * (p - 1) // 2, 0
+    open_costs = np.empty((p, size))
+    while most != before:
+        before = most
+        loss = math.log(max(most, n_edges) / n_edges)
+        for j in range(p):
+            for mask in range(size):
+                is_open = evidence[j, mask] - loss < h
+                open_costs[j, mask] = costs[j, mask] if is_open else math.inf
+        most = max(_most_edges(open_costs, reference, offsets, masks), 1)
+    table = _least_by_subset(open_costs)
+    least, predecessors, keeps = best_other_order(p, table, offsets, masks, reference, np.zeros(p))
+    parents = reference.copy()
+    if math.isfinite(least):
+        for j in range(p):
+            if not keeps[j]:
+                own = table[offsets[j] : offsets[j + 1]]
+                within = local_mask(masks, j, predecessors[j])
+                parents[j] = as_nodes(best_family(own, within, tolerance(own[within])), j)
+    return least + math.log(W_SWAP) + p * math.log1p(-1.0 / p) - SAFETY, parents
+
+
+@kernel
+def different_graph_evidence(
+    costs: Floats, evidence: Floats, weights: Floats, levels: tuple[float, float]
+) -> float:
+    """The highest level in a range at which every other graph is rejected, to 1e-3 from below;
+    minus infinity if there is none.
+
+    Rejection at a level implies rejection at all lower ones: fewer families are removed as the
+    level rises, and the sum that the others must reach rises too.
+    """
+    low, high = levels
+    if least_rejected_graph(costs, evidence, weights, high)[0] >= high:
+        return high
+    if not least_rejected_graph(costs, evidence, weights, low)[0] >= low:
+        return -math.inf
+    while high - low > 1e-3:
+        middle = 0.5 * (low + high)
+        if least_rejected_graph(costs, evidence, weights, middle)[0] >= middle:
+            low = middle
+        else:
+            high = middle
+    return low

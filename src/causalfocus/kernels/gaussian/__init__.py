@@ -1,0 +1,1 @@
+"""The certificate for Gaussian systems, without bounds that anyone must believe in."""

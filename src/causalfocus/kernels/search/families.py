@@ -1,0 +1,252 @@
+"""Residuals of all families of a node: the best fit of node j within every set of candidates.
+
+For a set U of candidate parents, ``table[U] = min over S in U of R*_j(S)`` where R* is the residual
+of the exact fit (`row_fit`). Because the score of a row rises with its residual (the optimal
+variance is a clipped multiple of it), minima of residuals are minima of scores for any noise range.
+
+The unconstrained fits of all families come from one walk over the subsets in numerical order.
+Family S extends S without its lowest member by one sweep, so the tableaus of the ancestors of S
+form a stack. A tableau keeps only what descendants need: the rows of the target and of the open
+candidates (those below the lowest member), and of the inverse of G_SS just the diagonal. A family
+with candidate 0, half of them all, has no descendants and keeps nothing.
+
+Most families are settled without a search. If the unconstrained coefficients are allowed, they are
+the fit. If not, b_k must move by some d_k at least, and R* >= R + max_k d_k^2 / (G^-1)_kk; when
+that is no better than the best subset of S, the family cannot matter: whatever graph holds it may
+hold the subset instead, which is acyclic too. Only the others are fitted by branch and bound.
+
+The walk works with 53 bits. A family for which they are not enough (a large variance inflation, or
+a residual that is a small part of the node's sum of squares) is fitted on its own, with care; so
+are all that contain it, since inflation only grows and the residual only falls with more members.
+
+Coefficients below min_effect can be had at a price: the least-squares fit then competes too, its
+residual multiplied by the price once for every coefficient that is not allowed. For a row without
+limits on its noise that is a fixed number of nats for each of them.
+
+A family must beat its subsets by more than TIE of their residual. This is the rule for ties, fewer
+parents first, and it is also the accuracy to which the minima are exact.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalfocus.kernels.compile import kernel
+from causalfocus.kernels.search.row_fit import fit_row, two_intervals
+from causalfocus.kernels.search.tableau import CAREFUL, PRECISE, Row, Workspace, workspace
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+TIE = 1e-12
+TIE_OF_TOTAL = 1e-26
+"""Share of the node's sum of squares below which a residual is nothing."""
+
+
+@kernel
+def residual_table(
+    row: Row,
+    candidates: Ints,
+    effects: tuple[float, float],
+    excluded: int,
+    price: float,
+    table: Floats,
+) -> int:
+    """Fill ``table[mask]`` for all masks over the candidates; returns the number of searches.
+
+    Parameters
+    ----------
+    row : moments of node j
+    candidates : indices of the possible parents; bit i of a mask stands for candidates[i]
+    effects : min_effect, max_effect
+    excluded : a mask that must not be chosen itself (it does not prune its supersets either);
+        -1 for none
+    price : factor on the residual for each coefficient that is not allowed; infinity for never
+    table : (2**m,), written; infinity where nothing is left
+    """
+    gram, _, target = row
+    m = len(candidates)
+    nothing = TIE_OF_TOTAL * gram[target, target]
+    allowed = two_intervals(m, effects[0], effects[1])
+    work = workspace(m)
+    best = np.empty(m)
+    stack = np.empty((m + 1, m + 1, m + 1))
+    members = np.empty((m + 1, 2, m))
+    n_open = np.zeros(m + 1, dtype=np.int64)
+    is_regular = np.ones(m + 1, dtype=np.bool_)
+    searches = 0
+
+    _first_tableau(row, candidates, stack)
+    n_open[0] = m
+    table[0] = math.inf if excluded == 0 else gram[target, target]
+    for mask in range(1, 1 << m):
+        least, size, rest = math.inf, 0, mask
+        while rest:
+            without = mask ^ (rest & -rest)
+            least = min(least, table[without])
+            rest &= rest - 1
+            size += 1
+        k = 0
+        while not (mask >> k) & 1:
+            k += 1
+        to_beat = least * (1.0 - TIE) - nothing
+        parent = size - 1
+        at = parent + n_open[parent] - k
+        own_size = gram[candidates[k], candidates[k]]
+
+        value, bound, regular = math.inf, 0.0, False
+        if is_regular[parent] and stack[parent, at, at] * CAREFUL > own_size:
+            value, bound, regular = _unconstrained(stack, members, size, at, effects, price)
+        if mask == excluded:
+            value = math.inf
+        elif bound < min(value, to_beat):
+            searches += 1
+            chosen = _members(mask, size, candidates)
+            if price < math.inf and not regular:
+                value = priced_fit(row, chosen, effects, price, work, best)
+            value = min(value, fit_row(row, chosen, allowed, min(value, to_beat), work, best))
+        table[mask] = value if value < to_beat else least
+
+        if k > 0:
+            is_regular[size] = regular
+            n_open[size] = k
+            if regular:
+                _swept(stack, members, size, at, k, own_size)
+    return searches
+
+
+@kernel
+def _members(mask: int, size: int, candidates: Ints) -> Ints:
+    chosen = np.empty(size, dtype=np.int64)
+    n = 0
+    for i in range(len(candidates)):
+        if (mask >> i) & 1:
+            chosen[n] = candidates[i]
+            n += 1
+    return chosen
+
+
+@kernel
+def _first_tableau(row: Row, candidates: Ints, stack: Floats) -> None:
+    """Index 0 is the target; candidate i stands at m - i, so that the open ones are the last."""
+    gram, _, target = row
+    m = len(candidates)
+    stack[0, 0, 0] = gram[target, target]
+    for i in range(m):
+        stack[0, 0, m - i] = gram[target, candidates[i]]
+        stack[0, m - i, 0] = stack[0, 0, m - i]
+        for k in range(m):
+            stack[0, m - i, m - k] = gram[candidates[i], candidates[k]]
+
+
+@kernel
+def _unconstrained(
+    stack: Floats,
+    members: Floats,
+    size: int,
+    at: int,
+    effects: tuple[float, float],
+    price: float,
+) -> tuple[float, float, bool]:
+    """Add the candidate at `at` to a regular parent.
+
+    Returns the residual of the fit at its price, infinity if it is not allowed; a lower bound of
+    the constrained residual; and whether 53 bits are enough for all this: if not, the first two are
+    infinity and zero.
+    """
+    smallest, largest = effects
+    parent = size - 1
+    pivot = stack[parent, at, at]
+    one_over = 1.0 / pivot
+    slope = stack[parent, at, 0] * one_over
+    residual = stack[parent, 0, 0] - slope * stack[parent, at, 0]
+    regular = residual > PRECISE * stack[0, 0, 0]
+    away = max(smallest - abs(slope), abs(slope) - largest)
+    factor, rise = 1.0, 0.0
+    if away > 0.0:
+        factor, rise = price, away * away * pivot
+    for i in range(1, size):
+        tilt = stack[parent, at, i]
+        inverse = members[parent, 0, i - 1] + tilt * tilt * one_over
+        regular = regular and inverse * members[parent, 1, i - 1] < CAREFUL
+        b = abs(stack[parent, 0, i] - tilt * slope)
+        away = max(smallest - b, b - largest)
+        if away > 0.0:
+            factor *= price
+            rise = max(rise, away * away / inverse)
+    if not regular:
+        return math.inf, 0.0, False
+    return residual * factor, residual + rise, True
+
+
+@kernel
+def priced_fit(
+    row: Row,
+    members: Ints,
+    effects: tuple[float, float],
+    price: float,
+    work: Workspace,
+    best: Floats,
+) -> float:
+    """The least-squares coefficients of a family, written into `best`; its residual at its price,
+    infinity if that is infinite.
+    """
+    s = len(members)
+    anything = two_intervals(s, 0.0, math.inf)
+    residual = fit_row(row, members, anything, math.inf, work, best)
+    for i in range(s):
+        if not effects[0] <= abs(best[i]) <= effects[1]:
+            if price == math.inf:
+                return math.inf
+            residual *= price
+    return residual
+
+
+@kernel
+def _swept(stack: Floats, members: Floats, size: int, at: int, k: int, own_size: float) -> None:
+    """Child tableau: target, the parent's members, the new one, and the k candidates below it.
+
+    Rows of swept members are not kept; their column entries in the other rows are. `members` holds
+    their diagonals of the inverse and of G.
+    """
+    parent = size - 1
+    one_over = 1.0 / stack[parent, at, at]
+    skip = at - size
+    for i in range(parent):
+        tilt = stack[parent, at, i + 1]
+        members[size, 0, i] = members[parent, 0, i] + tilt * tilt * one_over
+        members[size, 1, i] = members[parent, 1, i]
+    members[size, 0, parent] = one_over
+    members[size, 1, parent] = own_size
+    for row in range(k + 1):
+        i = 0 if row == 0 else size + row
+        from_i = 0 if row == 0 else i + skip
+        tilt = stack[parent, from_i, at] * one_over
+        for j in range(size):
+            stack[size, i, j] = stack[parent, from_i, j] - tilt * stack[parent, at, j]
+        stack[size, i, size] = tilt
+        for j in range(size + 1, size + 1 + k):
+            stack[size, i, j] = stack[parent, from_i, j + skip] - tilt * stack[parent, at, j + skip]
+
+
+@kernel
+def best_family(scores: Floats, mask: int, tolerance: float) -> int:
+    """The smallest family whose score is that of ``scores[mask]``, to the tolerance.
+
+    Candidates are dropped while the score stays, the last ones first.
+    """
+    highest = scores[mask] + tolerance
+    reduced = True
+    while reduced:
+        reduced = False
+        bit = 1
+        while bit <= mask:
+            bit <<= 1
+        while bit > 1:
+            bit >>= 1
+            if mask & bit and scores[mask ^ bit] <= highest:
+                mask ^= bit
+                reduced = True
+                break
+    return mask

@@ -1,0 +1,1 @@
+"""Sums of products over samples, and what a model says they will be."""

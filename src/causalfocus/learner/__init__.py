@@ -1,0 +1,1 @@
+"""Learners: ask, tell, and what is kept in between."""

@@ -1,0 +1,56 @@
+"""What every learner is: ask, tell, estimate, decision; and a log that is the whole truth."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from causalfocus.guarantees import Decision
+from causalfocus.system.actions import Action
+from causalfocus.system.sem import LinearSEM
+
+Sample = Mapping[str, float] | ArrayLike
+
+
+@dataclass(frozen=True)
+class Told:
+    """One line of a learner's log: what was done and what came of it."""
+
+    action: Action
+    sample: NDArray[np.float64]
+
+
+class Learner(Protocol):
+    """FOCUS and every baseline."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The nodes in order."""
+
+    @property
+    def log(self) -> Sequence[Told]:
+        """All that was told, in order."""
+
+    @property
+    def estimate(self) -> LinearSEM:
+        """The model that the data so far suggest."""
+
+    @property
+    def decision(self) -> Decision:
+        """Whether to stop, and why."""
+
+    def ask(self) -> Action:
+        """What to do next; the same answer until something is told."""
+
+    def tell(self, action: Action, sample: Sample) -> None:
+        """Take in one sample, asked for or not."""
+
+
+@runtime_checkable
+class KnowsItsLimits(Protocol):
+    """A learner that can say what no action will ever tell it."""
+
+    def indistinguishable(self) -> str | None:
+        """What looks the same as the present estimate under every action; None if nothing does."""

@@ -1,0 +1,344 @@
+"""Moments: all that the data, or a model under action weights, say to the engine.
+
+The one interface between statistics and optimisation. For every node j it holds, over the samples
+in which j was not set, the number n_j and the matrix G_j of sums of products
+(Eqs. alternative_local_weight to alternative_local_second_moment); the optimisers cannot tell
+whether these came from samples or from a model.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import replace
+from typing import Final, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from causalfocus.errors import InvalidInputError
+from causalfocus.kernels.sums import moment_sums
+from causalfocus.moments.anchors import Anchors
+from causalfocus.moments.assumption_sums import WatchedRows
+from causalfocus.moments.marks import mark_at, marks_before, training_mark
+from causalfocus.moments.state import State
+from causalfocus.moments.views import RowMoments, Split, TimedRows
+from causalfocus.system.actions import OBSERVE, Action, actions_as_arrays, target_index
+from causalfocus.system.names import checked_names, position
+from causalfocus.system.sem import LinearSEM
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+LARGEST_VALUE: Final = 1e100
+"""Values beyond this would overflow when squared and summed; no measurement is that large."""
+
+ASSIGNMENT_SLACK: Final = 1e-9
+"""Relative difference up to which a reported value of the node that was set counts as the assigned
+one (it then is the assigned one exactly): room for text and unit conversions, not for a bad rig."""
+
+
+class Moments:
+    """Running sums of a stream of samples, or expected ones.
+
+    The sums carry about 106 bits, so one by one, in bulk or merged from parts gives the same
+    numbers.
+
+    Parameters
+    ----------
+    names : the nodes in order
+
+    Examples
+    --------
+    >>> from causalfocus import OBSERVE, do
+    >>> moments = Moments(["X1", "X2"])
+    >>> moments.add(OBSERVE, {"X1": 0.3, "X2": -0.1})
+    >>> moments.add(do("X1", 2.0), [2.0, 1.1])
+    >>> moments.n, moments.rows(intercept=False).counts.tolist()
+    (2.0, [1.0, 2.0])
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self.names: Final = checked_names(names)
+        self._state = State.empty(len(self.names))
+
+    @classmethod
+    def expected(cls, model: LinearSEM, weights: Mapping[Action, float]) -> Self:
+        """The moments that `model` gives on average when each action is taken `weights` times.
+
+        Parameters
+        ----------
+        model : the reference model
+        weights : non-negative weight per action; counts or proportions
+        """
+        moments = cls(model.names)
+        targets, values, amounts = weights_as_arrays(weights, model.names)
+        reference = (model.weights, model.noise_variances, model.intercepts, model.order)
+        sums = moment_sums.expected_sums(reference, targets, values, amounts)
+        if not np.isfinite(sums).all():
+            raise InvalidInputError(
+                "The expected moments are too large for floating-point numbers: the model, the "
+                "values that are set or the weights are beyond any measurement. Rescale them."
+            )
+        total = float(sums[0, :, -1, -1].sum())
+        origins = np.zeros((3, len(model.names)))
+        origins[1] = model.moments(OBSERVE).mean
+        # Less its mean, the system is the same without constants.
+        centred = (model.weights, model.noise_variances, np.zeros(len(model.names)), model.order)
+        shifted = values - np.where(targets >= 0, origins[1][targets], 0.0)
+        about = moment_sums.expected_sums(centred, targets, shifted, amounts)
+        sums = np.stack([sums, about, np.zeros_like(sums)])
+        marks = {m: sums * (mark_at(m) / total) for m in range(marks_before(total))}
+        moments._state = replace(
+            moments._state, n=total, sums=sums, origins=origins, marks=marks, views={}
+        )
+        return moments
+
+    @property
+    def n(self) -> float:
+        """Number of samples, or the total weight."""
+        return self._state.n
+
+    def add(self, action: Action, sample: Mapping[str, float] | ArrayLike) -> None:
+        """Add one sample: a mapping from name to value, or p numbers in the order of the names.
+
+        The node that was set may be left out of a mapping. On an error nothing is added.
+        """
+        self._take(action, sample)
+
+    def _take(self, action: Action, sample: Mapping[str, float] | ArrayLike) -> Floats:
+        """Add one sample and return it as p numbers, as it was taken in."""
+        target = target_index(action, self.names)
+        row = self.as_row(action, sample)
+        state = self._state.with_anchor(round(self.n) + 1, target, row)
+        self._state = state.after(np.array([target]), row[None, :])
+        return row
+
+    def add_many(self, actions: Sequence[Action], samples: ArrayLike) -> None:
+        """Add samples in bulk, one row and one action each. On an error nothing is added."""
+        if isinstance(actions, Action):
+            raise InvalidInputError("add_many takes one action per sample; use add for one sample.")
+        matrix = _as_floats(samples)
+        if matrix.ndim != 2 or matrix.shape != (len(actions), len(self.names)):
+            raise InvalidInputError(
+                f"samples must have one row for each of the {len(actions)} actions and one column "
+                f"for each of the nodes {', '.join(self.names)}; got shape {matrix.shape}."
+            )
+        targets, _ = actions_as_arrays(actions, self.names)
+        for s, action in enumerate(actions):
+            try:
+                self._check(action, int(targets[s]), matrix[s])
+            except InvalidInputError as error:
+                raise InvalidInputError(f"Sample {s + 1} of {len(actions)}: {error}") from None
+        state, start = self._state, 0
+        for number, (target, row) in enumerate(
+            zip(targets, matrix, strict=True), round(self.n) + 1
+        ):
+            state = state.with_anchor(number, int(target), row)
+            if state.anchors.complete_after < math.inf or state.is_expected:
+                break
+        while start < len(targets):
+            end = start + mark_at(marks_before(state.n + 1)) - round(state.n)
+            state = state.after(targets[start:end], matrix[start:end])
+            start = end
+        self._state = state
+
+    def merge(self, other: "Moments") -> None:
+        """Add all that another set of moments over the same nodes holds, collected later.
+
+        With intercepts, evidence takes the first sample as its origin; so merge in the order of
+        collection. There is none if the first samples of the parts are a thousand standard
+        deviations apart, and no test of the assumptions until the next mark if thirty. Of the sums
+        at earlier times, those of this part are kept.
+        """
+        if other.names != self.names:
+            raise InvalidInputError(
+                f"Moments of different nodes cannot be merged: {', '.join(self.names)} "
+                f"against {', '.join(other.names)}."
+            )
+        self._state = self._state.merged(other._state)
+
+    def copy(self) -> Self:
+        twin = copy(self)
+        twin._state = self._state
+        return twin
+
+    def rows(self, *, intercept: bool) -> RowMoments:
+        """The per-node view that the engine reads."""
+        state = self._state
+        if intercept not in state.views:
+            state.views[intercept] = self._rows(state.sums, intercept)
+        return state.views[intercept]
+
+    def _rows(self, sums: Floats, intercept: bool) -> RowMoments:
+        if not intercept:
+            return RowMoments(*moment_sums.row_moments(sums[0], False))
+        found = self._own_views(lambda view: moment_sums.row_moments(view, True), sums)
+        grams, lows, counts, means = found
+        means += np.where(counts[:, None] > 0.0, self._state.origins[self._views], 0.0)
+        return RowMoments(grams, lows, counts, means)
+
+    @property
+    def _views(self) -> list[int]:
+        """Which sums serve each row if there is an intercept."""
+        return [2 if j == self._state.anchors.apart else 1 for j in range(len(self.names))]
+
+    def _own_views(
+        self, read: Callable[[Floats], tuple[Floats, ...]], sums: Floats
+    ) -> tuple[Floats, ...]:
+        """Per-node arrays, those of the node that has an anchor of its own from its own sums."""
+        found, apart = read(sums[1]), self._state.anchors.apart
+        if apart >= 0:
+            for mine, own in zip(found, read(sums[2]), strict=True):
+                mine[apart] = own[apart]
+        return found
+
+    def evidence_rows(self, *, intercept: bool) -> RowMoments:
+        """The per-node view of the evidence certificate.
+
+        Without intercept it is `rows`. With one, node j's samples are shifted by the first of
+        them, which then counts for nothing, and the Gram matrices get a last row and column for
+        the constant: (p, p + 1, p + 1). If the very first sample set a node, that node's first own
+        sample counts for nothing in every row: a sample must count for all rows that it can or
+        for none, or the swapped rows could close a cycle.
+        """
+        return self.rows(intercept=False) if not intercept else self._anchored(self._state.sums)
+
+    def _anchored(self, sums: Floats, *, is_later: bool = False) -> RowMoments:
+        """About the anchors; those do not count, unless the sums are of later samples."""
+        p = len(self.names)
+        uncounted, left_out = 1.0, self._state.anchors.skipped(p)
+        if is_later:
+            uncounted, left_out = 0.0, Anchors().skipped(p)
+        grams, lows, counts = self._own_views(
+            lambda view: moment_sums.anchored_moments(view, uncounted, *left_out), sums
+        )
+        if not self._state.is_sure:
+            grams[:] = math.nan
+        return RowMoments(grams, lows, counts, self._state.origins[self._views])
+
+    def timed_rows(self, *, intercept: bool) -> TimedRows:
+        """`evidence_rows` as they were at every mark, and as they are; without marks at which some
+        variable had lost its digits.
+        """
+        kept = (
+            self._anchored(sums) if intercept else self._rows(sums, intercept=False)
+            for _, sums in sorted(self._state.marks.items())
+        )
+        views = [view for view in kept if not np.isnan(view.grams).any()]
+        views.append(self.evidence_rows(intercept=intercept))
+        return TimedRows(
+            np.array([view.grams for view in views]),
+            np.array([view.lows for view in views]),
+            np.array([view.counts for view in views]),
+        )
+
+    def split(self, *, intercept: bool) -> Split | None:
+        """Training and later samples; None while there are too few.
+
+        The training is the latest of the marks after 8, 32, 128, ... samples that holds no more
+        than a quarter of all. Numerators that use it count the later samples only, so no sample has
+        to count for nothing as an origin.
+        """
+        mark = training_mark(self._state.marks, self.n)
+        if mark is None:
+            return None
+        before = self._state.marks[mark]
+        estimation = self._rows(before, intercept)
+        later = np.stack(
+            [moment_sums.difference(*both) for both in zip(self._state.sums, before, strict=True)]
+        )
+        if not intercept:
+            return Split(mark // 2, estimation, self._rows(later, intercept=False), estimation)
+        training, after = (self._anchored(sums, is_later=True) for sums in (before, later))
+        return Split(mark // 2, training, after, estimation)
+
+    def watched(self, *, intercept: bool) -> WatchedRows | None:
+        """Training and later samples with squares, time and actions; None while there are too few,
+        and of expected moments, which have no times.
+        """
+        mark = training_mark(self._state.marks, self.n)
+        if mark is None or mark not in self._state.watch.marks:
+            return None
+        if intercept and not self._state.is_sure:
+            return None
+        return self._state.watch.rows(mark, self._views if intercept else [0] * len(self.names))
+
+    def as_row(self, action: Action, sample: Mapping[str, float] | ArrayLike) -> Floats:
+        """A sample as p numbers, checked, the assigned value in its place."""
+        target = target_index(action, self.names)
+        if isinstance(sample, Mapping):
+            row = self._row_from_mapping(target, action, sample)
+        else:
+            row = _as_floats(sample)
+            if row.shape != (len(self.names),):
+                raise InvalidInputError(
+                    f"A sample is {len(self.names)} numbers, for {', '.join(self.names)}; "
+                    f"got shape {row.shape}."
+                )
+        self._check(action, target, row)
+        return row
+
+    def _row_from_mapping(self, target: int, action: Action, sample: Mapping[str, float]) -> Floats:
+        for name in sample:
+            position(name, self.names)
+        given = dict(sample)
+        if target >= 0:
+            given.setdefault(self.names[target], action.value or 0.0)
+        missing = [name for name in self.names if name not in given]
+        if missing:
+            raise InvalidInputError(
+                f"The sample lacks {', '.join(missing)}. It needs a value for every node."
+            )
+        return _as_floats([given[name] for name in self.names])
+
+    def _check(self, action: Action, target: int, row: Floats) -> None:
+        """Raise on values that cannot be; write the assigned value over its report."""
+        if not (np.abs(row) <= LARGEST_VALUE).all():
+            j = int(np.flatnonzero(~(np.abs(row) <= LARGEST_VALUE))[0])
+            raise InvalidInputError(
+                f"The value of {self.names[j]} is {row[j]:g}: every value must be a finite number "
+                f"of size at most {LARGEST_VALUE:g}. Leave the sample out if it was not measured."
+            )
+        if target < 0 or action.value is None:
+            return
+        slack = ASSIGNMENT_SLACK * (abs(action.value) or 1.0)
+        if not abs(row[target] - action.value) <= slack:
+            raise InvalidInputError(
+                f"{self.names[target]} was set to {action.value:g} by {action} but the sample says "
+                f"{row[target]:g}. If the setting failed, the sample belongs to another action."
+            )
+        row[target] = action.value
+
+    def __repr__(self) -> str:
+        return f"<Moments of {len(self.names)} nodes, n = {self.n:g}>"
+
+
+def weights_as_arrays(
+    weights: Mapping[Action, float], names: Sequence[str]
+) -> tuple[Ints, Floats, Floats]:
+    """Targets, values and weights of a mapping from action to weight, checked."""
+    if not isinstance(weights, Mapping):
+        raise InvalidInputError(
+            f"The weights must map actions to numbers, got {type(weights).__name__}. "
+            f"For example {{cf.OBSERVE: 10, cf.do({names[0]!r}, 2.0): 5}}."
+        )
+    targets, values = actions_as_arrays(weights, names)
+    try:
+        amounts = np.array([float(weight) for weight in weights.values()])
+    except (TypeError, ValueError):
+        raise InvalidInputError(
+            f"The weights must be numbers, got {list(weights.values())!r}."
+        ) from None
+    if not (amounts >= 0).all() or not (amounts <= LARGEST_VALUE).all():
+        action = next(a for a, w in weights.items() if not 0 <= w <= LARGEST_VALUE)
+        raise InvalidInputError(
+            f"The weight of {action} is {weights[action]}: weights must be finite and not negative."
+        )
+    return targets, values, amounts
+
+
+def _as_floats(given: ArrayLike) -> Floats:
+    try:
+        return np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInputError(f"A sample must consist of numbers, got {given!r}.") from None

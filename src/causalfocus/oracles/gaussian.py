@@ -1,0 +1,42 @@
+"""The report of the resolution rule: a graph of the effects that matter, and their weights."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from causalfocus.kernels.exact import oracles
+from causalfocus.kernels.gaussian import response as resolution_response
+from causalfocus.moments.moments import Moments
+from causalfocus.oracles.estimate import fitted_intercepts
+from causalfocus.oracles.limits import numerical_errors, require_feasible_size
+from causalfocus.system.sem import LinearSEM
+from causalfocus.system.space import ModelClass
+
+Floats = NDArray[np.float64]
+
+
+def report(moments: Moments, space: ModelClass) -> LinearSEM:
+    """What the resolution rule reports: the graph of the effects that matter, and of slighter ones
+    that are plain to see, with weights fitted on all that may influence a node.
+
+    The graph is that of the joint maximum-likelihood estimate with effects of size min_effect or
+    more, and of any size at 12 nats each. So an effect is reported if min_effect fits better
+    than none at all, about from half of min_effect on: weaker ones are easier to tell from
+    min_effect, stronger ones from zero. A weaker one is reported once nothing else explains the
+    data; without it they would speak for wrong directions. The choice moves the number of rounds
+    alone. Other nodes may act on a node too weakly to be reported; so a weight is that of a
+    regression on all nodes that come before the effect or beside it.
+    """
+    require_feasible_size(len(moments.names))
+    rows = moments.rows(intercept=space.intercept)
+    kernel_rows = rows.grams, rows.lows, rows.counts
+    with numerical_errors("report", rows):
+        graph, variances = oracles.reported(kernel_rows, space.min_effect)
+        weights = resolution_response.refitted(kernel_rows, graph)
+    return LinearSEM._trusted(
+        weights, variances, fitted_intercepts(weights, rows, space.intercept), moments.names
+    )
+
+
+def reported_from(space: ModelClass) -> float:
+    """The size from which on an effect of a known system would be reported."""
+    return 0.5 * space.min_effect
