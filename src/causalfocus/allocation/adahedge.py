@@ -8,11 +8,9 @@ learning rate, infinity, that would discard all but the first leaders for ever.
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Floats
 from causalfocus.kernels.arithmetic.hedge import hedge_step
-
-Floats = NDArray[np.float64]
 
 
 class AdaHedge:

@@ -2,10 +2,7 @@
 
 import math
 
-import numpy as np
-from numpy.typing import NDArray
-
-Floats = NDArray[np.float64]
+from causalfocus.arrays import Floats
 
 
 def forced_action(counts: Floats, t: float, share: float = 1.0) -> int | None:

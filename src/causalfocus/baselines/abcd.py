@@ -4,15 +4,10 @@ After Agrawal and others, ABCD-Strategy: Budgeted Experimental Design for Target
 Discovery (2019), with the exact posterior, one sample per round.
 """
 
-import numpy as np
-from numpy.typing import NDArray
-
+from causalfocus.arrays import Floats, Ints
 from causalfocus.baselines.cbed import CBED
 from causalfocus.baselines.kernels import graph_gain
 from causalfocus.baselines.posterior import Ensemble
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class ABCD(CBED):

@@ -4,13 +4,11 @@ After Scherrer and others, Learning Neural Causal Models with Active Interventio
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Bools, Floats
 from causalfocus.baselines.belief import BeliefLearner
 from causalfocus.baselines.dcdi import DcdiFit
 from causalfocus.baselines.kernels.variance_ratio import variance_ratios
-
-Floats = NDArray[np.float64]
 
 
 class AITDCDI(BeliefLearner):
@@ -32,5 +30,5 @@ class AITDCDI(BeliefLearner):
         return np.where(self._is_scored, found, 0.0)
 
     @property
-    def _is_scored(self) -> NDArray[np.bool_]:
+    def _is_scored(self) -> Bools:
         return self._targets >= 0

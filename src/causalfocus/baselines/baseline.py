@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Floats, Ints
 from causalfocus.errors import InvalidInputError, NumericalError
 from causalfocus.guarantees.decision import NoRule, without_rule
 from causalfocus.learner.protocol import Told
@@ -16,9 +16,6 @@ from causalfocus.oracles.estimate import graph_mle
 from causalfocus.system.actions import ActionSet
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import ModelClass
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 TIE = 1e-9
 """Scores that differ by less, relatively, are equal."""

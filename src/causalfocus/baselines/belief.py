@@ -5,8 +5,8 @@ from abc import abstractmethod
 from typing import Any, Literal, TypedDict
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Bools, Floats, Ints
 from causalfocus.baselines.baseline import FIT, Baseline, best_action, soft_action
 from causalfocus.baselines.checks import require_at_least, require_number
 from causalfocus.baselines.dcdi import DcdiFit, Schedule, fit_dcdi, fit_dcdi_gumbel
@@ -15,9 +15,6 @@ from causalfocus.errors import InvalidInputError
 from causalfocus.learner.protocol import Told
 from causalfocus.system.actions import ActionSet
 from causalfocus.system.space import ModelClass
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 COLLAPSED = 1e-12
 """If no action has a higher score, the belief tells nothing and any intervention will do."""
@@ -150,7 +147,7 @@ class BeliefLearner(Baseline):
         return soft_action(shares, self._costs, self.softness, spent, rng)
 
     @property
-    def _is_scored(self) -> NDArray[np.bool_]:
+    def _is_scored(self) -> Bools:
         """Which actions compete."""
         return np.ones(len(self.actions), dtype=np.bool_)
 

@@ -5,8 +5,8 @@ After Tigas and others, Interventions, Where and How? Experimental Design for Ca
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Floats, Ints
 from causalfocus.baselines.baseline import Baseline, best_action
 from causalfocus.baselines.checks import require_at_least
 from causalfocus.baselines.kernels.information_gain import information_gains
@@ -14,9 +14,6 @@ from causalfocus.baselines.posterior import DagPosterior, Ensemble
 from causalfocus.baselines.prior import Prior
 from causalfocus.system.actions import ActionSet
 from causalfocus.system.space import ModelClass
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class CBED(Baseline):

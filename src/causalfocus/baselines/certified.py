@@ -3,16 +3,12 @@
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from causalfocus.arrays import Floats
 from causalfocus.baselines.baseline import Baseline
 from causalfocus.guarantees.claims import Stopping
 from causalfocus.learner.focus import Focus
 from causalfocus.learner.protocol import Told
 from causalfocus.system.space import ModelClass
-
-Floats = NDArray[np.float64]
 
 
 class Certified(Focus):

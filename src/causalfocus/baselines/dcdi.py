@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Floats, Ints
 from causalfocus.baselines.checks import require_at_least, require_number
 from causalfocus.baselines.kernels import descent, gumbel
 from causalfocus.baselines.kernels.acyclicity import acyclicity, is_acyclic
@@ -22,9 +22,6 @@ from causalfocus.learner.protocol import Told
 from causalfocus.moments.moments import Moments
 from causalfocus.moments.views import RowMoments
 from causalfocus.system.actions import actions_as_arrays
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 FIRST_LOGIT = 5.0
 """All edges are likely at the start, as in DCDI."""

@@ -5,13 +5,11 @@ Discovery (2023).
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Floats
 from causalfocus.baselines.belief import BeliefLearner
 from causalfocus.baselines.dcdi import DcdiFit
 from causalfocus.baselines.kernels.gradient_norm import gradient_norms
-
-Floats = NDArray[np.float64]
 
 
 class GIT(BeliefLearner):

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Floats, Ints
 from causalfocus.baselines.kernels import layers, local_scores, ordered_draws
 from causalfocus.baselines.kernels.likeliest import likeliest_dag
 from causalfocus.baselines.prior import Prior
@@ -17,9 +17,6 @@ from causalfocus.baselines.sizes import own_means
 from causalfocus.errors import InvalidInputError
 from causalfocus.moments.moments import Moments
 from causalfocus.oracles.limits import require_feasible_size
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 EXACT_UP_TO = 7
 

@@ -1,14 +1,11 @@
 """RANDOM: any action, each as likely as the others, with FOCUS's estimator."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Floats, Ints
 from causalfocus.baselines.baseline import Baseline
 from causalfocus.oracles import joint_mle
 from causalfocus.system.sem import LinearSEM
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class Random(Baseline):

@@ -1,11 +1,9 @@
 """Where a node's values lie and how far they spread, also of one that was set in every sample."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Floats
 from causalfocus.moments.views import RowMoments
-
-Floats = NDArray[np.float64]
 
 
 def own_means(rows: RowMoments) -> Floats:

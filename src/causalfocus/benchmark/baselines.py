@@ -8,8 +8,8 @@ from multiprocessing import get_context
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Floats
 from causalfocus.baselines import ABCD, AITDCDI, CBED, GIT, Baseline, Random, Schedule, fit_dcdi
 from causalfocus.baselines.dcdi import DcdiFit
 from causalfocus.benchmark.problems import DENSITY, EPSILON
@@ -22,8 +22,6 @@ from causalfocus.system.actions import ActionSet
 from causalfocus.system.drawn import random_sem
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import PAPER_CLASS
-
-Floats = NDArray[np.float64]
 
 MARKS: Final = (50, 100, 200, 400, 700, 1000)
 """Rounds at which a curve is looked at."""

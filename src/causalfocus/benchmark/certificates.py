@@ -8,8 +8,8 @@ from multiprocessing import get_context
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Floats
 from causalfocus.experiments.stops import Stops
 from causalfocus.guarantees.claims import ExactClaim
 from causalfocus.learner.focus import Design, Focus
@@ -119,9 +119,7 @@ def summary(p: int, runs: Sequence[CertifiedRun]) -> CertificateSummary:
     )
 
 
-def _resolution_summary(
-    runs: Sequence[CertifiedRun], evidence_rounds: NDArray[np.float64]
-) -> ResolutionSummary:
+def _resolution_summary(runs: Sequence[CertifiedRun], evidence_rounds: Floats) -> ResolutionSummary:
     found = [run.resolution for run in runs]
     rounds = np.array([run.rounds for run in found], dtype=float)
     predicted = np.array([run.predicted for run in found])

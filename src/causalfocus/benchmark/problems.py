@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Floats, Ints
 from causalfocus.moments.moments import Moments
 from causalfocus.oracles import joint_mle
 from causalfocus.system.actions import Action, ActionSet
@@ -24,8 +24,8 @@ class Problem:
 
     p: int
     seed: int
-    targets: NDArray[np.int64]
-    samples: NDArray[np.float64]
+    targets: Ints
+    samples: Floats
     moments: Moments
     estimate: LinearSEM
     weights: dict[Action, float]

@@ -8,8 +8,8 @@ from multiprocessing import get_context
 from typing import Final, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Floats
 from causalfocus.guarantees import Alarm, EvidenceRule, ResolutionRule
 from causalfocus.guarantees.claims import Stopping
 from causalfocus.learner.focus import Focus
@@ -18,8 +18,6 @@ from causalfocus.system.actions import Action, ActionSet
 from causalfocus.system.drawn import random_sem
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import PAPER_CLASS, ModelClass
-
-Floats = NDArray[np.float64]
 
 Violation = Literal[
     "none",

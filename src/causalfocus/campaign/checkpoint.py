@@ -17,9 +17,9 @@ from typing import Any, Final
 import numba
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 import causalfocus
+from causalfocus.arrays import Floats
 from causalfocus.guarantees import Interval
 from causalfocus.learner.focus import Focus
 from causalfocus.learner.result import Result
@@ -30,7 +30,7 @@ from causalfocus.moments.state import State
 from causalfocus.system.actions import Action
 from causalfocus.system.sem import LinearSEM
 
-Arrays = dict[str, NDArray[np.float64]]
+Arrays = dict[str, Floats]
 
 
 def _fingerprint() -> str:
@@ -133,7 +133,7 @@ def unpacked(contents: bytes, learner: Focus) -> tuple[int, Judgement, dict[str,
     return facts["rounds"], before, facts["more"]
 
 
-def _marked(arrays: Arrays, kind: str) -> dict[int, NDArray[np.float64]]:
+def _marked(arrays: Arrays, kind: str) -> dict[int, Floats]:
     found = {}
     for name, sums in arrays.items():
         first, _, number = name.partition(" ")

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from typing import Any, Final, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Floats
 from causalfocus.system.actions import Action
 
 Kind = Literal[
@@ -76,7 +76,7 @@ class Event:
         return self.kind in ("told", "imported")
 
     @property
-    def row(self) -> NDArray[np.float64]:
+    def row(self) -> Floats:
         return np.array(self.sample, dtype=np.float64)
 
     def _fields(self) -> list[Any]:

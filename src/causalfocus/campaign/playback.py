@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Final, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Floats
 from causalfocus.campaign.checkpoint import packed, unpacked
 from causalfocus.campaign.events import Event
 from causalfocus.campaign.specification import Specification
@@ -172,7 +172,7 @@ class Playback:
         if rounds > self.known_up_to and is_noted(rounds):
             self.points[rounds] = self.learner.decision.evidence
 
-    def _correct(self, number: int, row: NDArray[np.float64]) -> None:
+    def _correct(self, number: int, row: Floats) -> None:
         """Learn all again with another sample in one round."""
         lines, continued = list(self.learner.log), self.learner.continued_at
         lines[number - 1] = as_told(lines[number - 1].action, row)

@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
+from causalfocus.arrays import Bools, Floats, Ints
 from causalfocus.experiments.specification import Setting, Specification
 from causalfocus.guarantees.paper import PaperConstants, PaperRule
 from causalfocus.system.space import PAPER_CLASS
-
-Floats = NDArray[np.float64]
 
 LEVEL: Final = 0.95
 Z: Final = float(stats.norm.ppf(0.5 + LEVEL / 2))
@@ -37,14 +35,14 @@ class Sampled:
 
     setting: Setting
     specification: Specification
-    numbers: NDArray[np.int64]
+    numbers: Ints
     shd: Floats
     weight_error: Floats
     mle: Floats
     bayes: Floats
     stops: Floats
-    wrong: NDArray[np.bool_]
-    refuted: NDArray[np.bool_]
+    wrong: Bools
+    refuted: Bools
     complexity: Floats
     counts: Floats
 

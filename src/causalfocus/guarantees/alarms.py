@@ -37,8 +37,8 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Floats, Ints
 from causalfocus.guarantees.foresight import foresight
 from causalfocus.kernels.evidence.row_evidence import least_squares, regressors_of
 from causalfocus.kernels.evidence.training import log_foretold, log_predictive
@@ -49,9 +49,6 @@ from causalfocus.moments.assumption_sums import WatchedRows
 from causalfocus.moments.moments import Moments
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import ModelClass
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 Kind = Literal["curve", "action", "drift", "constant", "noise", "weak", "effect"]
 N_KINDS: Final = 6

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Floats, Ints
 from causalfocus.errors import InvalidInputError
 from causalfocus.guarantees import Move, Reorder
 from causalfocus.kernels.exact import response
@@ -20,9 +20,6 @@ from causalfocus.oracles.limits import numerical_errors
 from causalfocus.system.graph import changes_in_words
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import ModelClass
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 Stopping = Literal["resolution", "evidence", "paper"]
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Floats, Ints
 from causalfocus.guarantees.alarms import Alarm, alarms, loudest, refusal
 from causalfocus.guarantees.decision import LEVEL_FLOOR, Decision, MixtureRule
 from causalfocus.kernels.exact import other_graphs, same_graph
@@ -20,9 +20,6 @@ from causalfocus.moments.moments import Moments
 from causalfocus.moments.views import RowMoments
 from causalfocus.system.graph import changes_in_words
 from causalfocus.system.sem import LinearSEM
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 NARROW = 0.4
 """Mixing of the other coefficients of a row, as a share of that of the coefficient in question."""

@@ -4,16 +4,14 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Ints
 from causalfocus.kernels.exact import oracles
 from causalfocus.kernels.exact.certificate import parents_of
 from causalfocus.kernels.gaussian import resolution
 from causalfocus.moments.moments import Moments
 from causalfocus.moments.views import RowMoments
 from causalfocus.system.space import ModelClass
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

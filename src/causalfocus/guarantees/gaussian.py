@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Bools, Floats, Ints
 from causalfocus.guarantees.alarms import Alarm, alarms, loudest, refusal
 from causalfocus.guarantees.class_ import JUDGE_FROM, STIFFNESS, Interval
 from causalfocus.guarantees.decision import Decision, MixtureRule
@@ -22,9 +22,6 @@ from causalfocus.kernels.gaussian import intervals as resolution_intervals
 from causalfocus.kernels.gaussian import levels as resolution_levels
 from causalfocus.moments.moments import Moments
 from causalfocus.system.sem import LinearSEM
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 CUT, TOP = 0.8, 4 / 3
 """Of min_effect: where an edge of an alternative begins to be strong, and where it begins to be
@@ -181,7 +178,7 @@ class Reorder:
     """An alternative that has other rows for some nodes: each on the nodes before it, as sets."""
 
     before: Ints
-    is_swapped: NDArray[np.bool_]
+    is_swapped: Bools
 
 
 @dataclass(frozen=True)

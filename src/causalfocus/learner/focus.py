@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from causalfocus.allocation import AdaHedge, forced_action, tracked_action
+from causalfocus.arrays import Floats
 from causalfocus.errors import AlreadyStoppedError, InvalidInputError, UnidentifiableWarning
 from causalfocus.guarantees import (
     Alarm,
@@ -33,9 +33,6 @@ from causalfocus.planning.complexity import complexity
 from causalfocus.system.actions import Action, ActionSet
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import ModelClass
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 EXPLORATION = 0.5
 """Every action gets this share of sqrt(t) rounds; all of it with the paper's rule. With 2p + 1

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from causalfocus.arrays import Floats
 from causalfocus.guarantees import Decision
 from causalfocus.system.actions import Action
 from causalfocus.system.sem import LinearSEM
@@ -19,7 +19,7 @@ class Told:
     """One line of a learner's log: what was done and what came of it."""
 
     action: Action
-    sample: NDArray[np.float64]
+    sample: Floats
 
 
 class Learner(Protocol):

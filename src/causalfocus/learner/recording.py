@@ -5,14 +5,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Floats
 from causalfocus.errors import InvalidInputError
 from causalfocus.learner.protocol import Sample, Told
 from causalfocus.moments.moments import Moments
 from causalfocus.system.actions import Action, ActionSet, actions_as_arrays
-
-Floats = NDArray[np.float64]
 
 
 class Recording(ABC):

@@ -7,9 +7,7 @@ The evidence holds on any.
 import math
 from dataclasses import dataclass, replace
 
-import numpy as np
-from numpy.typing import NDArray
-
+from causalfocus.arrays import Floats, Ints
 from causalfocus.guarantees import (
     Decision,
     EvidenceDecision,
@@ -24,9 +22,6 @@ from causalfocus.moments.moments import Moments
 from causalfocus.oracles import best_alternative
 from causalfocus.system.actions import ActionSet
 from causalfocus.system.sem import LinearSEM
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 Rule = ResolutionRule | EvidenceRule | PaperRule
 

@@ -4,9 +4,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from causalfocus.arrays import Bools, Floats
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ class Anchors:
         """The node that has an anchor of its own; -1 if none has."""
         return self.samples[0][1] if len(self.samples) == 2 else -1
 
-    def skipped(self, p: int) -> tuple[Floats, NDArray[np.bool_]]:
+    def skipped(self, p: int) -> tuple[Floats, Bools]:
         """The second anchor less the first, (2, p), and the rows in which it would count though it
         anchors another.
         """

@@ -13,8 +13,9 @@ from dataclasses import replace
 from typing import Final, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from causalfocus.arrays import Floats, Ints
 from causalfocus.errors import InvalidInputError
 from causalfocus.kernels.sums import moment_sums
 from causalfocus.moments.anchors import Anchors
@@ -25,9 +26,6 @@ from causalfocus.moments.views import RowMoments, Split, TimedRows
 from causalfocus.system.actions import OBSERVE, Action, actions_as_arrays, target_index
 from causalfocus.system.names import checked_names, position
 from causalfocus.system.sem import LinearSEM
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 LARGEST_VALUE: Final = 1e100
 """Values beyond this would overflow when squared and summed; no measurement is that large."""

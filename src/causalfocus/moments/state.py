@@ -4,16 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Floats, Ints
 from causalfocus.kernels.sums import moment_sums
 from causalfocus.moments.anchors import Anchors, exact_difference
 from causalfocus.moments.assumption_sums import Watch
 from causalfocus.moments.marks import is_training, mark_at, marks_before
 from causalfocus.moments.views import RowMoments
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

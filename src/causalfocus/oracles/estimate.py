@@ -3,17 +3,14 @@
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Floats, Ints
 from causalfocus.kernels.exact import oracles
 from causalfocus.moments.moments import Moments
 from causalfocus.moments.views import RowMoments
 from causalfocus.oracles.limits import numerical_errors, require_feasible_size
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import ModelClass
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def joint_mle(moments: Moments, space: ModelClass) -> LinearSEM:

@@ -1,8 +1,5 @@
 """The report of the resolution rule: a graph of the effects that matter, and their weights."""
 
-import numpy as np
-from numpy.typing import NDArray
-
 from causalfocus.kernels.exact import oracles
 from causalfocus.kernels.gaussian import response as resolution_response
 from causalfocus.moments.moments import Moments
@@ -10,8 +7,6 @@ from causalfocus.oracles.estimate import fitted_intercepts
 from causalfocus.oracles.limits import numerical_errors, require_feasible_size
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import ModelClass
-
-Floats = NDArray[np.float64]
 
 
 def report(moments: Moments, space: ModelClass) -> LinearSEM:

@@ -13,17 +13,15 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linprog
 
+from causalfocus.arrays import Floats
 from causalfocus.errors import InvalidInputError, NumericalError
 from causalfocus.guarantees.claims import Answer, Claim, ExactClaim, Stopping, claim_of
 from causalfocus.oracles.limits import require_feasible_size
 from causalfocus.system.actions import Action, ActionSet, actions_as_arrays
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import ModelClass
-
-Floats = NDArray[np.float64]
 
 MOST_PLANES = 1000
 NOTHING = 1e-10

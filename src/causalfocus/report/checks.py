@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
+from causalfocus.arrays import Floats
 from causalfocus.guarantees.alarms import Kind
 from causalfocus.learner.focus import Focus
 from causalfocus.learner.protocol import Told
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Floats = NDArray[np.float64]
 
 GROWTH: Final = 1.08
 MOST_POINTS: Final = 2000

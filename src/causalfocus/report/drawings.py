@@ -6,15 +6,13 @@ from itertools import pairwise
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from causalfocus.arrays import Floats
 from causalfocus.campaign.status import EdgeStatus
 from causalfocus.report.layout import Layout, layered
 from causalfocus.report.svg import Drawn, Plane, Point, path, picture, tag
 from causalfocus.system.sem import LinearSEM
-
-Floats = NDArray[np.float64]
 
 ACROSS: Final = 150.0
 DOWN: Final = 74.0

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Floats
 from causalfocus.experiments.analysis import Sampled, mean_of, stop_fit
 from causalfocus.report.pictures import INK, new_figure
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Floats = NDArray[np.float64]
 
 LOOKS: Final = {
     "focus": ("FOCUS", "#0072B2", "-", "o"),

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Ints
 from causalfocus.system.sem import LinearSEM
 
 Point = tuple[float, float]
@@ -70,7 +70,7 @@ def layered(model: LinearSEM) -> Layout:
     )
 
 
-def _depths(model: LinearSEM) -> NDArray[np.int64]:
+def _depths(model: LinearSEM) -> Ints:
     """Longest path from a root; a node then moves as far right as its effects let it."""
     has_edge = model.weights != 0
     depth = np.zeros(model.p, dtype=np.int64)

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Floats
 from causalfocus.errors import MissingExtraError
 from causalfocus.learner.result import Result
 from causalfocus.planning.forecast import Outlook
@@ -213,7 +213,7 @@ def _bend(start: Point, end: Point) -> tuple[Point, ...]:
     return (((x0 + x1) / 2 + 0.15 * (y1 - y0), (y0 + y1) / 2 - 0.15 * (x1 - x0) - 0.3),)
 
 
-def _smooth(points: list[Point]) -> NDArray[np.float64]:
+def _smooth(points: list[Point]) -> Floats:
     """A curve through the points, horizontal at every passing point."""
     corners = np.array(points)
     if len(corners) == 2:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Floats, Ints
 from causalfocus.errors import InvalidInputError
 from causalfocus.system.names import checked_names, position
 
@@ -86,9 +86,7 @@ def target_index(action: Action, names: Sequence[str]) -> int:
     return -1 if action.target is None else position(action.target, names)
 
 
-def actions_as_arrays(
-    actions: Iterable[Action], names: Sequence[str]
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def actions_as_arrays(actions: Iterable[Action], names: Sequence[str]) -> tuple[Ints, Floats]:
     """Targets (-1 for passive observation) and values (0 there) for the kernels."""
     index: dict[str | None, int] = {name: j for j, name in enumerate(names)}
     index[None] = -1

@@ -11,15 +11,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Floats
 from causalfocus.errors import InvalidInputError, MissingExtraError
 
 if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
-
-Floats = NDArray[np.float64]
 
 
 def to_networkx(

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Bools, Floats, Ints
 from causalfocus.errors import InvalidInputError
 
 
-def topological_order(weights: NDArray[np.float64], names: Sequence[str]) -> NDArray[np.int64]:
+def topological_order(weights: Floats, names: Sequence[str]) -> Ints:
     """Causes before effects, the earliest possible node first; an error shows a cycle if any."""
     has_edge = weights != 0
     remaining = list(range(len(names)))
@@ -25,7 +25,7 @@ def topological_order(weights: NDArray[np.float64], names: Sequence[str]) -> NDA
     return np.array(order, dtype=np.int64)
 
 
-def _a_cycle(has_edge: NDArray[np.bool_], within: Sequence[int], names: Sequence[str]) -> str:
+def _a_cycle(has_edge: Bools, within: Sequence[int], names: Sequence[str]) -> str:
     """Walk from effect to cause among nodes that all have a cause until one comes again."""
     path = [within[0]]
     while True:
@@ -36,9 +36,7 @@ def _a_cycle(has_edge: NDArray[np.bool_], within: Sequence[int], names: Sequence
         path.append(cause)
 
 
-def changes_in_words(
-    weights: NDArray[np.float64], other: NDArray[np.float64], names: Sequence[str]
-) -> str:
+def changes_in_words(weights: Floats, other: Floats, names: Sequence[str]) -> str:
     """How another model differs: edges added, removed and reversed; if none, the largest shift."""
     here, there = weights != 0, other != 0
     said = []

@@ -8,8 +8,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from causalfocus.arrays import Floats, Ints
 from causalfocus.errors import InvalidInputError
 from causalfocus.system import convert
 from causalfocus.system.actions import OBSERVE, Action, target_index
@@ -19,8 +20,6 @@ from causalfocus.system.names import checked_names, default_names
 if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -118,7 +117,7 @@ class LinearSEM:
         return len(self.names)
 
     @cached_property
-    def order(self) -> NDArray[np.int64]:
+    def order(self) -> Ints:
         """A topological order of the nodes, causes first; ties go to the earlier name."""
         from causalfocus.kernels.sums import population
 

@@ -3,11 +3,9 @@
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Bools, Floats
 from causalfocus.kernels.compile import kernel
-
-Floats = NDArray[np.float64]
 
 NEGLIGIBLE = 1e-17
 """Terms of the exponential series below this share of its sum end it."""
@@ -61,7 +59,7 @@ def acyclicity(probabilities: Floats) -> tuple[float, Floats]:
 
 
 @kernel
-def is_acyclic(has_edge: NDArray[np.bool_]) -> bool:
+def is_acyclic(has_edge: Bools) -> bool:
     """Whether nodes can be removed one by one, each without parents among those left."""
     p = has_edge.shape[0]
     is_left = np.ones(p, dtype=np.bool_)

@@ -3,13 +3,11 @@
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Floats
 from causalfocus.baselines.kernels.acyclicity import is_acyclic
 from causalfocus.baselines.kernels.masked_loss import Data, loss_and_gradient, probabilities_of
 from causalfocus.kernels.compile import kernel
-
-Floats = NDArray[np.float64]
 
 DECAY, GUARD = 0.99, 1e-8
 """Of RMSprop."""

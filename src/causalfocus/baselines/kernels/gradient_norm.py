@@ -3,8 +3,8 @@
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Floats, Ints
 from causalfocus.baselines.kernels.masked_loss import mean_square
 from causalfocus.baselines.kernels.variance_ratio import Models
 from causalfocus.kernels.compile import kernel
@@ -14,9 +14,6 @@ from causalfocus.kernels.sums.population import (
     causal_order,
     total_effects,
 )
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @kernel

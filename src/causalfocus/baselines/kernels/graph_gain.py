@@ -7,14 +7,11 @@ most of their families, so each family's density is computed once per outcome.
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Floats, Ints
 from causalfocus.baselines.kernels.information_gain import Ensemble, causal_orders, exp_sum, outcome
 from causalfocus.baselines.kernels.local_scores import Prior, family_posterior
 from causalfocus.kernels.compile import kernel
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 Predictions = tuple[Ints, Floats, Floats, Floats]
 """Of every family: node, size and regressors (f, 2 + q), means (f, q), inverse Cholesky factors

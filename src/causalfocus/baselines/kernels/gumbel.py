@@ -7,8 +7,8 @@ noise. Kept for comparison with the closed form of `masked_loss`.
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Floats, Ints
 from causalfocus.baselines.kernels.acyclicity import acyclicity, is_acyclic
 from causalfocus.baselines.kernels.descent import (
     CLOSED,
@@ -21,9 +21,6 @@ from causalfocus.baselines.kernels.descent import (
 )
 from causalfocus.baselines.kernels.masked_loss import Penalty, probabilities_of
 from causalfocus.kernels.compile import kernel
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 BATCH = 64
 """Samples per step; all, if there are fewer."""

@@ -11,14 +11,11 @@ draw of the noise serves all actions, so that their differences are those of the
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Floats, Ints
 from causalfocus.baselines.kernels.quick_exp import LARGEST, quick_exp
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.sums.population import causal_order
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 FAR = 1e8
 """Squares above this many noise variances lose digits that matter."""

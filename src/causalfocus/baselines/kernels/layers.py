@@ -10,14 +10,11 @@ positive terms: nothing cancels and nothing underflows.
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Floats, Ints
 from causalfocus.baselines.kernels.log_sums import drawn, log_add, log_sum
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.search.subsets import as_mask
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 NEVER = -math.inf
 

@@ -1,16 +1,13 @@
 """The DAG of the highest score, by the engine's program over sets of nodes."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Floats, Ints
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.exact.oracles import all_others
 from causalfocus.kernels.search.families import best_family
 from causalfocus.kernels.search.orders import best_order, local_mask, local_masks, tolerance
 from causalfocus.kernels.search.subsets import as_nodes
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @kernel

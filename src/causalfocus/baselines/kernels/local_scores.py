@@ -7,14 +7,11 @@ v is inverse gamma (a0, b0). The posterior has the same form.
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Floats, Ints
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.evidence.row_evidence import regressors_of
 from causalfocus.kernels.search.subsets import count
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 Prior = tuple[float, float, float, float, float]
 """tau2, kappa2, a0, b0, and the logarithm of the prior odds of an edge."""

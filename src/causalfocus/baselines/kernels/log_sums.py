@@ -2,12 +2,8 @@
 
 import math
 
-import numpy as np
-from numpy.typing import NDArray
-
+from causalfocus.arrays import Floats
 from causalfocus.kernels.compile import kernel
-
-Floats = NDArray[np.float64]
 
 
 @kernel

@@ -8,12 +8,10 @@ and the noise variance that minimises the loss is that mean square, so it needs 
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Floats
 from causalfocus.baselines.kernels.acyclicity import acyclicity
 from causalfocus.kernels.compile import kernel
-
-Floats = NDArray[np.float64]
 
 TINY = 1e-12
 """Mean squares below this share of the node's own count as it: a perfect fit has no limit."""

@@ -8,14 +8,11 @@ often as it fits orders; dividing by their number, the linear extensions, makes 
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Floats, Ints
 from causalfocus.baselines.kernels.log_sums import drawn, log_add, log_sum
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.search.subsets import as_mask, as_nodes
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @kernel

@@ -3,12 +3,9 @@
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Bools, Floats, Ints
 from causalfocus.kernels.compile import kernel
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @kernel
@@ -48,7 +45,7 @@ def drawn_order(belief: Floats, temperature: float, uniforms: Floats) -> Ints:
 
 
 @kernel
-def drawn_dags(belief: Floats, temperature: float, uniforms: Floats) -> NDArray[np.bool_]:
+def drawn_dags(belief: Floats, temperature: float, uniforms: Floats) -> Bools:
     """(m, p, p) edges ``[effect, cause]`` of m DAGs; uniforms : (m, p + 1, p)."""
     m, p = len(uniforms), belief.shape[0]
     found = np.zeros((m, p, p), dtype=np.bool_)

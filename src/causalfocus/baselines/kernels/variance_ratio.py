@@ -8,8 +8,8 @@ The node that is set adds nothing to either sum.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Floats, Ints
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.sums.population import (
     action_covariance,
@@ -17,9 +17,6 @@ from causalfocus.kernels.sums.population import (
     causal_order,
     total_effects,
 )
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 Models = tuple[Floats, Floats, Floats]
 """Weights (m, p, p), noise variances and constants (m, p)."""

@@ -30,12 +30,9 @@ piece counts with the larger of the two, each with its weight.
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Floats
 from causalfocus.kernels.compile import kernel
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 PIECES = np.array([0.0, 0.005, 0.01, 0.02, 0.03, 0.045, 0.065, 0.09, 0.12, 0.16, 0.22, 0.3, 0.45])
 COARSE_PIECES = np.array([0.0, 0.02, 0.06, 0.16, 0.45])

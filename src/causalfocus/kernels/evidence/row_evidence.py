@@ -7,15 +7,12 @@ evidence.
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Floats, Ints
 from causalfocus.kernels.arithmetic import double_double as dd
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.evidence.edge_evidence import invert
 from causalfocus.kernels.search.tableau import CAREFUL, Row
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 CONSTANT_SPREAD = 1e-3
 """Variance of the mixed intercept, in units of the alternative's noise variance."""

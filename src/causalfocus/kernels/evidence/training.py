@@ -10,15 +10,12 @@ log(samples / training samples) instead of half of the logarithm of all of them.
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Ints
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.evidence.edge_evidence import invert
 from causalfocus.kernels.evidence.row_evidence import TRUST, residual_at
 from causalfocus.kernels.search.tableau import CAREFUL, Row
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @kernel

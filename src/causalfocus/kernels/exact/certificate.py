@@ -28,8 +28,8 @@ Branch A, other weights with the same graph, is in `same_graph`; branch B, other
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Floats, Ints
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.evidence.edge_evidence import Fit, edge_evidence
 from causalfocus.kernels.evidence.row_evidence import (
@@ -39,9 +39,6 @@ from causalfocus.kernels.evidence.row_evidence import (
     log_marginal,
 )
 from causalfocus.kernels.search.tableau import Row
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 W_EDGE, W_NOISE, W_SWAP = 0.87, 0.04, 0.06
 """The rest is for alarms, see `stopping.alarms`."""

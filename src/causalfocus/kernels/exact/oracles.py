@@ -8,8 +8,8 @@ back through the values.
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Floats, Ints
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.exact.scores import noise_variance, row_divergence, row_score
 from causalfocus.kernels.search.families import best_family, priced_fit, residual_table
@@ -22,9 +22,6 @@ from causalfocus.kernels.search.orders import (
 )
 from causalfocus.kernels.search.row_fit import GAP_HIGH, GAP_LOW, HIGH, LOW, fit_row, two_intervals
 from causalfocus.kernels.search.tableau import Row, workspace
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 SIDE_TIE = 1e-12
 """Alternatives whose values differ by this share of weight and value, the rounding, are tied."""

@@ -3,8 +3,8 @@
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Floats, Ints
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.evidence.row_evidence import (
     Prior,
@@ -37,9 +37,6 @@ from causalfocus.kernels.search.orders import (
 from causalfocus.kernels.search.row_fit import GAP_HIGH, GAP_LOW, HIGH, LOW, fit_row, two_intervals
 from causalfocus.kernels.search.subsets import as_nodes, count
 from causalfocus.kernels.search.tableau import Row, Workspace, workspace
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 FIT = 1e-9
 """Share by which the residual of an exact fit may be above the least one."""

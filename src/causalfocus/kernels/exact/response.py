@@ -3,8 +3,8 @@
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Floats, Ints
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.exact.oracles import (
     all_others,
@@ -13,9 +13,6 @@ from causalfocus.kernels.exact.oracles import (
 )
 from causalfocus.kernels.sums.moment_sums import expected_sums, row_moments
 from causalfocus.kernels.sums.population import divergences
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 Model = tuple[Floats, Floats, Floats, Ints]
 """Weights, noise variances, intercepts, topological order."""

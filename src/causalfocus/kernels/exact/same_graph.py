@@ -3,8 +3,8 @@
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Floats
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.evidence.row_evidence import Prior, regressors_of
 from causalfocus.kernels.exact.certificate import (
@@ -18,8 +18,6 @@ from causalfocus.kernels.exact.certificate import (
     edge_row,
     parents_of,
 )
-
-Floats = NDArray[np.float64]
 
 
 @kernel

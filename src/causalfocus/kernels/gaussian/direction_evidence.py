@@ -41,8 +41,8 @@ as in `edge_evidence`.
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Floats, Ints
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.evidence.edge_evidence import (
     Noise,
@@ -51,9 +51,6 @@ from causalfocus.kernels.evidence.edge_evidence import (
     noise_evidence,
     variance_evidence,
 )
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 NEAR = [0.005, 0.01, 0.02, 0.03, 0.045, 0.06, 0.08, 0.1, 0.12, 0.14, 0.16, 0.19, 0.22, 0.26, 0.32]
 FAR = [0.45, 0.6, 0.8, 1.05, 1.35, 1.7, 2.1, 2.6, 3.2, 4.0]

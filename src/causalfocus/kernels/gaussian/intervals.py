@@ -2,9 +2,7 @@
 
 import math
 
-import numpy as np
-from numpy.typing import NDArray
-
+from causalfocus.arrays import Floats
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.evidence.edge_evidence import Noise
 from causalfocus.kernels.evidence.row_evidence import regressors_of
@@ -20,8 +18,6 @@ from causalfocus.kernels.gaussian.resolution import (
     nondescendants,
     seen_row,
 )
-
-Floats = NDArray[np.float64]
 
 
 @kernel

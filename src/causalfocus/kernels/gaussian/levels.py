@@ -6,13 +6,11 @@ The share of EDGE depends on how many strong edges an alternative can have; see 
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Floats
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.exact.certificate import SAFETY
 from causalfocus.kernels.gaussian.resolution import W_EDGE, W_WEAK
-
-Floats = NDArray[np.float64]
 
 
 @kernel

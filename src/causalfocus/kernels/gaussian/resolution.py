@@ -49,8 +49,8 @@ evidence is that of the cheapest way through the sets: a dynamic program.
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Floats, Ints
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.evidence.edge_evidence import Noise
 from causalfocus.kernels.evidence.row_evidence import even_spread, least_squares, regressors_of
@@ -64,9 +64,6 @@ from causalfocus.kernels.gaussian.direction_evidence import (
     direction_evidence,
     past_inverses,
 )
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 W_EDGE, W_WEAK, W_NOISE, W_SWAP = 0.81, 0.06, 0.06, 0.04
 """The rest is for alarms, see `stopping.alarms`."""

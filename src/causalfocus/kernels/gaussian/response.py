@@ -9,8 +9,8 @@ of the row. Against the order it is the least-squares model of the cheapest cont
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Bools, Floats, Ints
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.evidence.edge_evidence import invert
 from causalfocus.kernels.evidence.row_evidence import least_squares, regressors_of
@@ -20,9 +20,6 @@ from causalfocus.kernels.gaussian.swaps import contrary_order
 from causalfocus.kernels.search.subsets import residuals_on_subsets
 from causalfocus.kernels.sums.moment_sums import expected_sums, row_moments
 from causalfocus.kernels.sums.population import divergences
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 RIDGE = 1e-12
 """Relative: what no action moves has an enormous variance instead of none."""
@@ -190,9 +187,7 @@ def alternative(
 
 
 @kernel
-def _closest_order(
-    rows: Rows, reference: Model, reported: Floats
-) -> tuple[float, Ints, NDArray[np.bool_]]:
+def _closest_order(rows: Rows, reference: Model, reported: Floats) -> tuple[float, Ints, Bools]:
     """The contrary order of least divergence."""
     grams, lows, counts = rows
     p = len(counts)

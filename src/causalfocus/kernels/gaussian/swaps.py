@@ -7,17 +7,14 @@ Both swap rows to their reported parents, as the training foretells them. The pr
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Bools, Floats, Ints
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.evidence.row_evidence import regressors_of
 from causalfocus.kernels.evidence.training import log_predictive
 from causalfocus.kernels.exact.certificate import SAFETY, choose, parents_of
 from causalfocus.kernels.gaussian.resolution import W_SWAP, Split, nondescendants
 from causalfocus.kernels.search.subsets import as_mask, count, sure_residuals
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @kernel
@@ -79,7 +76,7 @@ def missing_evidence(costs: Floats, weights: Floats, log_share: float) -> Floats
 
 
 @kernel
-def contrary_order(costs: Floats, weights: Floats) -> tuple[float, Ints, NDArray[np.bool_]]:
+def contrary_order(costs: Floats, weights: Floats) -> tuple[float, Ints, Bools]:
     """Case 2: the cheapest order that disagrees with the graph (infinity if there is none): its
     cost, the nodes before each node, and which rows are swapped. The nodes before are given for
     the swapped rows.

@@ -30,14 +30,11 @@ parents first, and it is also the accuracy to which the minima are exact.
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Floats, Ints
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.search.row_fit import fit_row, two_intervals
 from causalfocus.kernels.search.tableau import CAREFUL, PRECISE, Row, Workspace, workspace
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 TIE = 1e-12
 TIE_OF_TOTAL = 1e-26

@@ -13,13 +13,9 @@ parents are chosen from the candidates in `mask`, bits counted in j's own list o
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Bools, Floats, Ints
 from causalfocus.kernels.compile import kernel
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
 
 TIE = 1e-12
 
@@ -94,7 +90,7 @@ def best_order(p: int, costs: Floats, offsets: Ints, masks: Ints) -> tuple[float
 @kernel
 def best_other_order(
     p: int, costs: Floats, offsets: Ints, masks: Ints, reference: Ints, reference_costs: Floats
-) -> tuple[float, Ints, NDArray[np.bool_]]:
+) -> tuple[float, Ints, Bools]:
     """Least total cost over all DAGs but the reference (Algorithm different_graph_alternative).
 
     Two states per set of nodes: all families so far are the reference's (`same`), or at least one

@@ -35,8 +35,8 @@ first.
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Floats, Ints
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.search.tableau import (
     AT_HIGH,
@@ -56,9 +56,6 @@ from causalfocus.kernels.search.tableau import (
     rebuild,
     sweep,
 )
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 SINGULAR = 1e22
 RIDGE = 1e-16

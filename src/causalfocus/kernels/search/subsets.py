@@ -3,14 +3,11 @@
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Floats
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.evidence.row_evidence import least_squares, regressors_of
 from causalfocus.kernels.search.tableau import Row
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 COLLINEAR = 1e-13
 """Share of its sum of squares below which a regressor counts as a combination of the others."""

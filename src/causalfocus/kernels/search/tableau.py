@@ -9,13 +9,10 @@ instead of updated.
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Floats, Ints
 from causalfocus.kernels.arithmetic import double_double as dd
 from causalfocus.kernels.compile import kernel
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 CAREFUL = 1e6
 """Variance inflation up to which 53 bits are enough."""

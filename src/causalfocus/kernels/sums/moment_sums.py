@@ -12,14 +12,11 @@ the sums then keep their digits.
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Bools, Floats, Ints
 from causalfocus.kernels.arithmetic import double_double as dd
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.sums.population import action_mean, total_effects
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 CONSTANT = 1e-24
 """A variable whose centred sum of squares is below this share of that about the origin does not
@@ -178,7 +175,7 @@ def difference(sums: Floats, earlier: Floats) -> Floats:
 
 @kernel
 def anchored_moments(
-    sums: Floats, uncounted: float, skipped: Floats, skips: NDArray[np.bool_]
+    sums: Floats, uncounted: float, skipped: Floats, skips: Bools
 ) -> tuple[Floats, Floats, Floats]:
     """Per node j: sums of products of (x - origin, 1), high and low parts, and their number. A
     variable of which too few digits are left is nan: it gives no evidence.
