@@ -6,6 +6,7 @@ learning rate, infinity, that would discard all but the first leaders for ever.
 """
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,32 +14,35 @@ from causalfocus.arrays import Floats
 from causalfocus.kernels.arithmetic.hedge import hedge_step
 
 
+@dataclass(frozen=True)
 class AdaHedge:
     """Weights over k actions that follow the gains without knowing their scale.
 
+    It is never written to: a round's gains make another.
+
     Attributes
     ----------
-    weights : (k,) the current allocation, alpha_t
+    cumulative : (k,) sums of all gains
     gap : the cumulative mixability gap, Delta_t
+    weights : (k,) the current allocation, alpha_t
     """
 
-    def __init__(self, k: int) -> None:
-        self._cumulative = np.zeros(k)
-        self.gap = 0.0
-        self.weights: Floats = np.full(k, 1.0 / k)
+    cumulative: Floats
+    gap: float
+    weights: Floats
 
-    def copy(self) -> "AdaHedge":
-        twin = AdaHedge(len(self.weights))
-        twin._cumulative, twin.gap, twin.weights = self._cumulative.copy(), self.gap, self.weights
-        return twin
+    @classmethod
+    def start(cls, k: int) -> "AdaHedge":
+        """Equal weights, before the first gains."""
+        return cls(np.zeros(k), 0.0, np.full(k, 1.0 / k))
 
     @property
     def learning_rate(self) -> float:
         """log K / Delta_t; infinity before the first gap."""
         return math.log(len(self.weights)) / self.gap if self.gap > 0.0 else math.inf
 
-    def update(self, gains: Floats) -> None:
-        """Take in one round's gains, one per action."""
-        weights = self.weights.copy()
-        self.gap = hedge_step(weights, self._cumulative, gains, self.gap)
-        self.weights = weights
+    def after(self, gains: Floats) -> "AdaHedge":
+        """The weights after one more round with these gains, one per action."""
+        weights, cumulative = self.weights.copy(), self.cumulative.copy()
+        gap = hedge_step(weights, cumulative, gains, self.gap)
+        return AdaHedge(cumulative, gap, weights)

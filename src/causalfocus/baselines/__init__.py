@@ -1,5 +1,7 @@
 """The methods that FOCUS is compared with, as learners with the same ask, tell and estimate."""
 
+from typing import Any
+
 from causalfocus.baselines.abcd import ABCD
 from causalfocus.baselines.ait import AITDCDI
 from causalfocus.baselines.baseline import Baseline
@@ -11,7 +13,7 @@ from causalfocus.baselines.posterior import DagPosterior
 from causalfocus.baselines.prior import Prior
 from causalfocus.baselines.random import Random
 
-BASELINES: dict[str, type[Baseline]] = {
+BASELINES: dict[str, type[Baseline[Any]]] = {
     "random": Random,
     "ait-dcdi": AITDCDI,
     "cbed": CBED,

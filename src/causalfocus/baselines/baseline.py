@@ -2,8 +2,9 @@
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterable
-from typing import Any, ClassVar, Self
+from collections.abc import Iterable, MutableSequence
+from dataclasses import replace
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from causalfocus.errors import InvalidInputError, NumericalError
 from causalfocus.guarantees.decision import NoRule, without_rule
 from causalfocus.learner.protocol import Told
 from causalfocus.learner.recording import Recording
+from causalfocus.learner.state import LearnerState
 from causalfocus.oracles.estimate import graph_mle
 from causalfocus.system.actions import ActionSet
 from causalfocus.system.sem import LinearSEM
@@ -20,11 +22,13 @@ from causalfocus.system.space import ModelClass
 TIE = 1e-9
 """Scores that differ by less, relatively, are equal."""
 
+S = TypeVar("S", bound=LearnerState)
+
 CHOICE, FIT = 0, 1
 """What random numbers are for."""
 
 
-class Baseline(Recording):
+class Baseline(Recording[S]):
     """A learner with the same ask, tell and estimate as FOCUS, on the same moments and actions.
 
     A pure function of specification, seed and log: random numbers belong to a purpose and a round.
@@ -38,6 +42,8 @@ class Baseline(Recording):
     """
 
     method: ClassVar[str]
+    _chosen: dict[tuple[int, bytes], int]
+    _model: LinearSEM | None
 
     def __init__(
         self, actions: ActionSet, space: ModelClass, *, seed: int | None = None, **options: Any
@@ -47,8 +53,12 @@ class Baseline(Recording):
         self.space = space
         self.seed = _checked_seed(seed)
         self._costs = np.array(actions.costs) / min(actions.costs)
-        self._chosen: dict[int, int] = {}
-        self._model: LinearSEM | None = None
+        self._forget()
+        self._state = self._first_state()
+
+    @abstractmethod
+    def _first_state(self) -> S:
+        """What it keeps before the first sample."""
 
     @property
     def estimate(self) -> LinearSEM:
@@ -58,7 +68,7 @@ class Baseline(Recording):
         return self._model
 
     def _estimated(self) -> LinearSEM:
-        return graph_mle(self._moments, self._parents(), self.space)
+        return graph_mle(self.moments, self._parents(), self.space)
 
     @abstractmethod
     def _parents(self) -> Ints:
@@ -69,10 +79,11 @@ class Baseline(Recording):
         """Never to stop; see `Certified` for a rule."""
         return without_rule(self.method, self.rounds)
 
-    def _next(self, counts: Floats, t: int) -> int:
-        if t not in self._chosen:
-            self._chosen[t] = self._choose(counts * self._costs, self._generator(CHOICE, t))
-        return self._chosen[t]
+    def next_index(self, counts: Floats, t: int) -> int:
+        key = t, counts.tobytes()
+        if key not in self._chosen:
+            self._chosen[key] = self._choose(counts * self._costs, self._generator(CHOICE, t))
+        return self._chosen[key]
 
     @abstractmethod
     def _choose(self, spent: Floats, rng: np.random.Generator) -> int:
@@ -82,23 +93,32 @@ class Baseline(Recording):
         key = np.random.SeedSequence(self.seed, spawn_key=(purpose, t))
         return np.random.default_rng(key)
 
-    def _learn(self, told: Told) -> None:
-        del told
+    def after(self, told: Told) -> S:
+        return self._recorded(told)
+
+    def _take(self, told: Told) -> None:
+        super()._take(told)
         self._forget()
 
-    def _restore(self, saved: tuple[Any, ...]) -> None:
-        super()._restore(saved)
+    def restore(self, state: S, log: MutableSequence[Told]) -> None:
+        super().restore(state, log)
         self._forget()
 
     def _forget(self) -> None:
-        """What was computed from the samples before."""
+        """Drop what was computed from the samples before."""
         self._chosen, self._model = {}, None
 
-    def replayed(self, told: Iterable[Told] | None = None) -> Self:
+    def twin(self, space: ModelClass | None = None) -> Self:
+        """One of the same specification, or in another class, that was told nothing yet."""
+        return type(self)(self.actions, space or self.space, seed=self.seed, **self._options)
+
+    def replay(self, log: Iterable[Told] | None = None) -> Self:
         """A learner of the same specification that was told the same, or another log."""
-        twin = type(self)(self.actions, self.space, seed=self.seed, **self._options)
-        for line in self._log if told is None else told:
-            twin.tell(line.action, line.sample)
+        twin = self.twin()
+        for told in self.log if log is None else log:
+            twin.take(told)
+        if log is None:
+            twin._state = replace(twin._state, asks=self._state.asks)
         return twin
 
 

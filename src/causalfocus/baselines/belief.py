@@ -2,7 +2,8 @@
 
 import math
 from abc import abstractmethod
-from typing import Any, Literal, TypedDict
+from dataclasses import dataclass, replace
+from typing import Literal, TypedDict
 
 import numpy as np
 
@@ -13,6 +14,8 @@ from causalfocus.baselines.dcdi import DcdiFit, Schedule, fit_dcdi, fit_dcdi_gum
 from causalfocus.baselines.kernels.two_phase import drawn_dags
 from causalfocus.errors import InvalidInputError
 from causalfocus.learner.protocol import Told
+from causalfocus.learner.state import LearnerState
+from causalfocus.moments.moments import Moments
 from causalfocus.system.actions import ActionSet
 from causalfocus.system.space import ModelClass
 
@@ -31,7 +34,17 @@ class FitOptions(TypedDict):
     rng: np.random.Generator
 
 
-class BeliefLearner(Baseline):
+@dataclass(frozen=True, kw_only=True)
+class BeliefState(LearnerState):
+    """What a learner with a belief keeps beyond every learner.
+
+    fit : the last; None during the warm-up
+    """
+
+    fit: DcdiFit | None = None
+
+
+class BeliefLearner(Baseline[BeliefState]):
     """A learner that fits DCDI from time to time and draws graphs from what it believes.
 
     Parameters
@@ -85,39 +98,37 @@ class BeliefLearner(Baseline):
         )
         self.refit_every, self.n_graphs, self.temperature = refit_every, n_graphs, temperature
         self.objective, self.schedule = objective, schedule or Schedule()
-        self._fit: DcdiFit | None = None
+
+    def _first_state(self) -> BeliefState:
+        return BeliefState(**vars(self._blank_state()))
 
     @property
     def fit(self) -> DcdiFit | None:
         """The last fit; None during the warm-up."""
-        return self._fit
+        return self._state.fit
 
-    def _learn(self, told: Told) -> None:
-        super()._learn(told)
-        since = self.rounds - max(self.warm_up, 1)
-        if since >= 0 and since % self.refit_every == 0:
-            self._fit = self._refitted()
+    def after(self, told: Told) -> BeliefState:
+        state = self._recorded(told)
+        since = state.rounds - max(self.warm_up, 1)
+        if since < 0 or since % self.refit_every:
+            return state
+        return replace(state, fit=self._refit(state, told))
 
-    def _refitted(self) -> DcdiFit:
+    def _refit(self, state: BeliefState, told: Told) -> DcdiFit:
+        """DCDI on all samples, the last of which is not in the log yet."""
         options: FitOptions = {
             "intercept": self.space.intercept,
             "schedule": self.schedule,
-            "start": self._fit,
-            "rng": self._generator(FIT, self.rounds),
+            "start": state.fit,
+            "rng": self._generator(FIT, state.rounds),
         }
+        moments = Moments.from_state(self.names, state.moments)
         if self.objective == "expected":
-            return fit_dcdi(self._moments, **options)
-        return fit_dcdi_gumbel(self._log, self._moments, **options)
-
-    def _saved(self) -> tuple[Any, ...]:
-        return super()._saved(), self._fit
-
-    def _restore(self, saved: tuple[Any, ...]) -> None:
-        recorded, self._fit = saved
-        super()._restore(recorded)
+            return fit_dcdi(moments, **options)
+        return fit_dcdi_gumbel([*self.log, told], moments, **options)
 
     def _parents(self) -> Ints:
-        return np.zeros(len(self.names), dtype=np.int64) if self._fit is None else self._fit.parents
+        return np.zeros(len(self.names), dtype=np.int64) if self.fit is None else self.fit.parents
 
     def drawn_models(self, fit: DcdiFit, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
         """Models from the belief, which share the learner's weights: weights (m, p, p), variances
@@ -127,7 +138,7 @@ class BeliefLearner(Baseline):
         graphs = drawn_dags(fit.belief, self.temperature, rng.random((m, p + 1, p)))
         weights = np.where(graphs, fit.belief_weights, 0.0)
         variances = np.broadcast_to(fit.belief_variances, (m, p)).copy()
-        means = self._moments.rows(intercept=self.space.intercept).means
+        means = self.moments.rows(intercept=self.space.intercept).means
         constants = means.diagonal() - np.einsum("mtj,tj->mt", weights, means)
         return weights, variances, constants
 
@@ -135,9 +146,9 @@ class BeliefLearner(Baseline):
         """Observe during the warm-up; then by score and cost. If all scores vanish, the
         intervention on which least was spent; observe if there is nothing to set.
         """
-        if self._fit is None or not (self._targets >= 0).any():
+        if self.fit is None or not (self._targets >= 0).any():
             return 0
-        scores = self.scores(self._fit, rng)
+        scores = self.scores(self.fit, rng)
         if scores.max() <= COLLAPSED:
             scores = np.where(self._targets >= 0, 0.0, -math.inf)
             return soft_action(scores, self._costs, 1.0, spent, rng)

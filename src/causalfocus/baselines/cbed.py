@@ -12,11 +12,12 @@ from causalfocus.baselines.checks import require_at_least
 from causalfocus.baselines.kernels.information_gain import information_gains
 from causalfocus.baselines.posterior import DagPosterior, Ensemble
 from causalfocus.baselines.prior import Prior
+from causalfocus.learner.state import LearnerState
 from causalfocus.system.actions import ActionSet
 from causalfocus.system.space import ModelClass
 
 
-class CBED(Baseline):
+class CBED(Baseline[LearnerState]):
     """Causal Bayesian experimental design, one sample per round.
 
     Each round draws models from the posterior and scores every action by nested Monte Carlo; the
@@ -31,6 +32,7 @@ class CBED(Baseline):
     """
 
     method = "CBED"
+    _posterior: DagPosterior | None
 
     def __init__(
         self,
@@ -48,14 +50,16 @@ class CBED(Baseline):
             actions, space, seed=seed, n_models=n_models, n_outcomes=n_outcomes, prior=prior
         )
         self.n_models, self.n_outcomes, self.prior = n_models, n_outcomes, prior or Prior()
-        self._posterior: DagPosterior | None = None
+
+    def _first_state(self) -> LearnerState:
+        return self._blank_state()
 
     @property
     def posterior(self) -> DagPosterior:
         """Of graph and parameters, given all samples so far."""
         if self._posterior is None:
             self._posterior = DagPosterior(
-                self._moments, intercept=self.space.intercept, prior=self.prior
+                self.moments, intercept=self.space.intercept, prior=self.prior
             )
         return self._posterior
 

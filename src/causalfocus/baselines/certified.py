@@ -1,13 +1,14 @@
 """A certificate for whoever chooses the actions."""
 
-from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from causalfocus.arrays import Floats
 from causalfocus.baselines.baseline import Baseline
-from causalfocus.guarantees.claims import Stopping
+from causalfocus.guarantees import DEFAULT_RULE, Rule
 from causalfocus.learner.focus import Focus
 from causalfocus.learner.protocol import Told
+from causalfocus.learner.round import FocusState
 from causalfocus.system.space import ModelClass
 
 
@@ -15,13 +16,13 @@ class Certified(Focus):
     """A baseline's actions with FOCUS's estimate and certificate.
 
     The evidence is valid whatever chose the actions, so any baseline can be run to a certificate.
-    What it certifies is FOCUS's answer from the same samples; the baseline's own is
+    What it certifies is FOCUS's estimate from the same samples; the baseline's own is
     ``learner.estimate``.
 
     Parameters
     ----------
     learner : the baseline; what it was told before counts too
-    epsilon, delta, stopping : see `Focus`
+    epsilon, delta, rule : see `Focus`
 
     Examples
     --------
@@ -37,44 +38,40 @@ class Certified(Focus):
 
     def __init__(
         self,
-        learner: Baseline,
+        learner: Baseline[Any],
         *,
         epsilon: float | None,
         delta: float = 0.05,
-        stopping: Stopping = "resolution",
+        rule: Rule = DEFAULT_RULE,
     ) -> None:
         super().__init__(
             learner.actions,
             learner.space,
             epsilon=epsilon,
             delta=delta,
-            stopping=stopping,
+            rule=rule,
             design="uniform",
         )
-        self.learner = learner.replayed(())
+        self._chooser = learner.twin()
+        self._state = replace(self._state, chooser=self._chooser.state)
         for told in learner.log:
-            self.tell(told.action, told.sample)
+            self.take(replace(told, ask=None))
 
-    def _next(self, counts: Floats, t: int) -> int:
-        return self.learner._next(counts, t)
+    @property
+    def learner(self) -> Baseline[Any]:
+        """The baseline, told the same."""
+        chosen_by = self._state.chooser
+        if chosen_by is not None and chosen_by is not self._chooser.state:
+            self._chooser.restore(chosen_by, self._log)
+        return self._chooser
 
-    def _learn(self, told: Told) -> None:
-        super()._learn(told)
-        self.learner.tell(told.action, told.sample)
+    def next_index(self, counts: Floats, t: int) -> int:
+        return self.learner.next_index(counts, t)
 
-    def _saved(self) -> tuple[Any, ...]:
-        return super()._saved(), self.learner._saved()
+    def after(self, told: Told) -> FocusState:
+        chosen_by = self.learner.after(replace(told, ask=None))
+        return replace(super().after(told), chooser=chosen_by)
 
-    def _restore(self, saved: tuple[Any, ...]) -> None:
-        own, learners = saved
-        super()._restore(own)
-        self.learner._restore(learners)
-
-    def _again(self, space: ModelClass, stopping: Stopping, told: Iterable[Told]) -> "Certified":
-        start = type(self.learner)(
-            self.actions, space, seed=self.learner.seed, **self.learner._options
-        )
-        twin = Certified(start, epsilon=self.epsilon, delta=self.delta, stopping=stopping)
-        for line in told:
-            twin.tell(line.action, line.sample)
-        return twin
+    def _twin(self, space: ModelClass, rule: Rule) -> "Certified":
+        start = self.learner.twin(space)
+        return Certified(start, epsilon=self.epsilon, delta=self.delta, rule=rule)

@@ -23,6 +23,6 @@ class GIT(BeliefLearner):
 
     def scores(self, fit: DcdiFit, rng: np.random.Generator) -> Floats:
         models = self.drawn_models(fit, rng)
-        centre = self._moments.rows(intercept=self.space.intercept).means
+        centre = self.moments.rows(intercept=self.space.intercept).means
         learner = (fit.belief_weights, fit.belief, fit.belief_variances)
         return gradient_norms(models, learner, centre, self._targets, self._values)

@@ -4,11 +4,12 @@ import numpy as np
 
 from causalfocus.arrays import Floats, Ints
 from causalfocus.baselines.baseline import Baseline
+from causalfocus.learner.state import LearnerState
 from causalfocus.oracles import joint_mle
 from causalfocus.system.sem import LinearSEM
 
 
-class Random(Baseline):
+class Random(Baseline[LearnerState]):
     """The paper's RANDOM: the joint maximum-likelihood estimate from actions taken at random.
 
     Examples
@@ -23,11 +24,14 @@ class Random(Baseline):
 
     method = "RANDOM"
 
+    def _first_state(self) -> LearnerState:
+        return self._blank_state()
+
     def _choose(self, spent: Floats, rng: np.random.Generator) -> int:
         return int(rng.integers(len(spent)))
 
     def _estimated(self) -> LinearSEM:
-        return joint_mle(self._moments, self.space)
+        return joint_mle(self.moments, self.space)
 
     def _parents(self) -> Ints:
         return parent_sets(self.estimate.weights)

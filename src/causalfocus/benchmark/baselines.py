@@ -28,7 +28,7 @@ MARKS: Final = (50, 100, 200, 400, 700, 1000)
 
 P: Final = 6
 
-VARIANTS: Final[dict[str, tuple[type[Baseline], dict[str, Any]]]] = {
+VARIANTS: Final[dict[str, tuple[type[Baseline[Any]], dict[str, Any]]]] = {
     "CBED": (CBED, {}),
     "CBED, 100 models and outcomes": (CBED, {"n_models": 100, "n_outcomes": 100}),
     "AIT-DCDI": (AITDCDI, {}),
@@ -140,14 +140,12 @@ BLOCK: Final = 25
 def learner_times(n_blocks: int) -> list[LearnerTimes]:
     """One system, all learners in turn, so that they share the machine's moods."""
     truth, actions = _system(P, 0)
-    learners: dict[str, Recording] = {
+    learners: dict[str, Recording[Any]] = {
         variant: kind(actions, PAPER_CLASS, seed=0, **options)
         for variant, (kind, options) in VARIANTS.items()
     }
-    for stopping in ("evidence", "resolution"):
-        learners[f"FOCUS, {stopping} rule"] = Focus(
-            actions, PAPER_CLASS, epsilon=EPSILON, stopping=stopping
-        )
+    for rule in ("class", "gaussian"):
+        learners[f"FOCUS, {rule} rule"] = Focus(actions, PAPER_CLASS, epsilon=EPSILON, rule=rule)
     rngs = {name: np.random.default_rng([P, 23]) for name in learners}
     rounds, estimates = dict.fromkeys(learners, 0.0), dict.fromkeys(learners, 0.0)
     for block in range(n_blocks + 1):

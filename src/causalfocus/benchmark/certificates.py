@@ -11,8 +11,8 @@ import numpy as np
 
 from causalfocus.arrays import Floats
 from causalfocus.experiments.stops import Stops
-from causalfocus.guarantees.claims import ExactClaim
-from causalfocus.learner.focus import Design, Focus
+from causalfocus.learner.focus import Focus
+from causalfocus.learner.round import Design
 from causalfocus.planning.forecast import forecasts
 from causalfocus.system.actions import ActionSet
 from causalfocus.system.drawn import random_sem
@@ -23,12 +23,12 @@ DELTAS: Final = (0.1, 0.05, 0.02, 0.01, 0.005)
 EPSILON: Final = 0.07
 DENSITY: Final = 0.3
 MOST_ROUNDS: Final = 100_000
-RESOLUTION: Final = ModelClass(PAPER_CLASS.min_effect, intercept=False)
+UNBOUNDED: Final = ModelClass(PAPER_CLASS.min_effect, intercept=False)
 
 
 @dataclass(frozen=True)
 class CertifiedRun:
-    """One system: rounds to the certificate for every delta, how many answers were wrong, and what
+    """One system: rounds to the certificate for every delta, how many claims were wrong, and what
     was predicted for FOCUS.
     """
 
@@ -38,12 +38,12 @@ class CertifiedRun:
     uniform: tuple[int, ...]
     n_wrong: int
     predicted: tuple[float, ...]
-    resolution: "ResolutionRun"
+    gaussian: "GaussianRun"
 
 
 @dataclass(frozen=True)
-class ResolutionRun:
-    """The same system under the resolution rule, at delta = 0.05."""
+class GaussianRun:
+    """The same system under the gaussian rule, at delta = 0.05."""
 
     rounds: int
     is_wrong: bool
@@ -67,18 +67,18 @@ class CertificateSummary:
     mean_inverse_complexity: float
     median_predicted: float
     measured_over_predicted: tuple[float, float, float]
-    resolution: "ResolutionSummary"
+    gaussian: "GaussianSummary"
 
 
 @dataclass(frozen=True)
-class ResolutionSummary:
-    """The resolution rule beside the evidence rule, FOCUS at delta = 0.05."""
+class GaussianSummary:
+    """The gaussian rule beside the class rule, FOCUS at delta = 0.05."""
 
     n_stopped: int
     n_wrong: int
     median_rounds: float
-    over_evidence: float
-    median_over_evidence: float
+    over_class: float
+    median_over_class: float
     median_inverse_complexity_ratio: float
     median_predicted: float
     measured_over_predicted: tuple[float, float, float]
@@ -115,22 +115,22 @@ def summary(p: int, runs: Sequence[CertifiedRun]) -> CertificateSummary:
         float((1 / values).mean()),
         float(np.median(predicted[:, at])),
         (float(tenth), float(middle), float(ninetieth)),
-        _resolution_summary(runs, focus[:, at]),
+        _gaussian_summary(runs, focus[:, at]),
     )
 
 
-def _resolution_summary(runs: Sequence[CertifiedRun], evidence_rounds: Floats) -> ResolutionSummary:
-    found = [run.resolution for run in runs]
+def _gaussian_summary(runs: Sequence[CertifiedRun], class_rounds: Floats) -> GaussianSummary:
+    found = [run.gaussian for run in runs]
     rounds = np.array([run.rounds for run in found], dtype=float)
     predicted = np.array([run.predicted for run in found])
-    slower = [run.complexity / run.resolution.complexity for run in runs]
+    slower = [run.complexity / run.gaussian.complexity for run in runs]
     tenth, middle, ninetieth = np.quantile(rounds / predicted, [0.1, 0.5, 0.9])
-    return ResolutionSummary(
+    return GaussianSummary(
         int((rounds < MOST_ROUNDS).sum()),
         sum(run.is_wrong for run in found),
         float(np.median(rounds)),
-        float(np.median(rounds) / np.median(evidence_rounds)),
-        float(np.median(rounds / evidence_rounds)),
+        float(np.median(rounds) / np.median(class_rounds)),
+        float(np.median(rounds / class_rounds)),
         float(np.median(slower)),
         float(np.median(predicted)),
         (float(tenth), float(middle), float(ninetieth)),
@@ -143,40 +143,37 @@ def _both_designs(task: tuple[int, int]) -> CertifiedRun:
     actions = ActionSet(dict.fromkeys(truth.names, (-2.0, 2.0)))
     focus, wrong = _stopping_times(truth, actions, "focus", seed)
     uniform, also_wrong = _stopping_times(truth, actions, "uniform", seed)
-    plan = forecasts(
-        truth, actions, PAPER_CLASS, epsilon=EPSILON, deltas=DELTAS, stopping="evidence"
-    )
+    plan = forecasts(truth, actions, PAPER_CLASS, epsilon=EPSILON, deltas=DELTAS, rule="class")
     predicted = tuple(forecast.rounds for forecast in plan)
     value = plan[0].complexity.value
-    resolution = _resolution_run(truth, actions, seed)
-    return CertifiedRun(seed, value, focus, uniform, wrong + also_wrong, predicted, resolution)
+    gaussian = _gaussian_run(truth, actions, seed)
+    return CertifiedRun(seed, value, focus, uniform, wrong + also_wrong, predicted, gaussian)
 
 
-def _resolution_run(truth: LinearSEM, actions: ActionSet, seed: int) -> ResolutionRun:
-    learner = Focus(actions, RESOLUTION, epsilon=EPSILON, delta=0.05)
+def _gaussian_run(truth: LinearSEM, actions: ActionSet, seed: int) -> GaussianRun:
+    learner = Focus(actions, UNBOUNDED, epsilon=EPSILON, delta=0.05)
     rng = np.random.default_rng([seed, 3])
     while not learner.has_stopped and learner.rounds < MOST_ROUNDS:
         action = learner.ask()
         learner.tell(action, truth.sample(action, 1, rng)[0])
-    is_wrong = learner.has_stopped and not learner.claim.holds(learner.result().model, truth)
-    (plan,) = forecasts(truth, actions, RESOLUTION, epsilon=EPSILON, deltas=[0.05])
-    return ResolutionRun(learner.rounds, is_wrong, plan.rounds, plan.complexity.value)
+    is_wrong = learner.has_stopped and not learner.guarantee.holds(learner.result().model, truth)
+    (plan,) = forecasts(truth, actions, UNBOUNDED, epsilon=EPSILON, deltas=[0.05])
+    return GaussianRun(learner.rounds, is_wrong, plan.rounds, plan.complexity.value)
 
 
 def _stopping_times(
     truth: LinearSEM, actions: ActionSet, design: Design, seed: int
 ) -> tuple[tuple[int, ...], int]:
-    """Rounds at which each delta is reached, and how many of these answers are wrong."""
+    """Rounds at which each delta is reached, and how many of these claims are wrong."""
     learner = Focus(
-        actions, PAPER_CLASS, epsilon=EPSILON, delta=DELTAS[-1], stopping="evidence", design=design
+        actions, PAPER_CLASS, epsilon=EPSILON, delta=DELTAS[-1], rule="class", design=design
     )
     rng = np.random.default_rng([seed, 3])
     stops = Stops(DELTAS)
     while not stops.are_all and learner.rounds < MOST_ROUNDS:
         action = learner.ask()
         learner.tell(action, truth.sample(action, 1, rng)[0])
-        stops.see(learner.decision)
-    claim = ExactClaim(PAPER_CLASS, EPSILON)
-    wrong = sum(not claim.holds(model, truth) for model in stops.answers)
+        stops.see(learner.decision, learner.estimate)
+    wrong = sum(not learner.guarantee.holds(model, truth) for model in stops.models)
     missing = [MOST_ROUNDS] * (len(DELTAS) - len(stops.rounds))
     return (*stops.rounds, *missing), wrong

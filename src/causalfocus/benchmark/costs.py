@@ -69,7 +69,7 @@ def _both(task: tuple[int, int]) -> CostRun:
 
 
 def _stopped(truth: LinearSEM, actions: ActionSet, seed: int) -> Focus:
-    learner = Focus(actions, PAPER_CLASS, epsilon=EPSILON, delta=0.05, stopping="evidence")
+    learner = Focus(actions, PAPER_CLASS, epsilon=EPSILON, delta=0.05, rule="class")
     rng = np.random.default_rng([seed, 13])
     run(learner, lambda action: truth.sample(action, 1, rng)[0])
     return learner

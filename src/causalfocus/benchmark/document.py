@@ -76,7 +76,7 @@ class Figures:
             (self.runs, _run_table),
             (self.games, _game_table),
             (self.certificates, _certificate_table),
-            (self.certificates, _resolution_table),
+            (self.certificates, _gaussian_table),
             (self.certificates, _prediction_table),
             (self.costs, _cost_table),
             (self.violations, _violation_table),
@@ -176,7 +176,7 @@ round or less. `checks`: the part of a round that testing the assumptions takes.
 |---|---|---|---|---|---|---|---|---|---|
 """
     return head + "\n".join(
-        f"| {r.stopping} | {r.p} | {r.n_rounds:,} | {'yes' if r.stopped else 'no'} | "
+        f"| {r.rule} | {r.p} | {r.n_rounds:,} | {'yes' if r.stopped else 'no'} | "
         f"{in_units(r.round)} | {1 / r.round:,.0f} | {in_units(r.mle)} | "
         f"{r.round / r.mle:.1f} | {in_units(r.judgement)} | "
         f"{100 * r.watching / r.round:.0f} % |"
@@ -198,7 +198,7 @@ def _run_table(rows: list[RunMemory]) -> str:
 def _certificate_table(rows: list[CertificateSummary]) -> str:
     head = f"""### Rounds to a certificate
 
-FOCUS and uniform sampling under the evidence rule on random systems with the paper's settings
+FOCUS and uniform sampling under the class rule on random systems with the paper's settings
 (density 0.3, epsilon 0.07, no intercepts). `ratio`: rounds times C_epsilon over log(1/delta) at
 delta = 0.05. `wrong`: certified answers that are not right, over both designs and the deltas
 {", ".join(f"{delta:g}" for delta in DELTAS)}. `slope`: of the mean rounds over log(1/delta).
@@ -214,10 +214,10 @@ delta = 0.05. `wrong`: certified answers that are not right, over both designs a
     )
 
 
-def _resolution_table(rows: list[CertificateSummary]) -> str:
-    head = """### The resolution rule beside the evidence rule
+def _gaussian_table(rows: list[CertificateSummary]) -> str:
+    head = """### The gaussian rule beside the class rule
 
-FOCUS on the same systems and samples at delta = 0.05, min_effect 0.15; the resolution rule knows
+FOCUS on the same systems and samples at delta = 0.05, min_effect 0.15; the gaussian rule knows
 neither the class nor the noise range. `over evidence`: its median rounds over those of the evidence
 rule; and the median of the ratio on the same system. `1/C`: the median of the ratio of what both
 would need for small delta. `wrong`: claims that do not hold.
@@ -226,10 +226,10 @@ would need for small delta. `wrong`: claims that do not hold.
 |---|---|---|---|---|---|---|---|
 """
     return head + "\n".join(
-        f"| {r.p} | {r.n_systems} | {r.resolution.n_stopped} | {r.resolution.n_wrong} | "
-        f"{r.resolution.median_rounds:,.0f} | {r.resolution.over_evidence:.2f} | "
-        f"{r.resolution.median_over_evidence:.2f} | "
-        f"{r.resolution.median_inverse_complexity_ratio:.2f} |"
+        f"| {r.p} | {r.n_systems} | {r.gaussian.n_stopped} | {r.gaussian.n_wrong} | "
+        f"{r.gaussian.median_rounds:,.0f} | {r.gaussian.over_class:.2f} | "
+        f"{r.gaussian.median_over_class:.2f} | "
+        f"{r.gaussian.median_inverse_complexity_ratio:.2f} |"
         for r in rows
     )
 
@@ -245,7 +245,7 @@ measured over predicted: tenth percentile, median, ninetieth.
 """
     lines = []
     for r in rows:
-        for rule, of in (("resolution", r.resolution), ("evidence", r)):
+        for rule, of in (("gaussian", r.gaussian), ("class", r)):
             lines.append(
                 f"| {rule} | {r.p} | {r.n_systems} | {of.median_predicted:,.0f} | "
                 f"{of.median_rounds:,.0f} | "
@@ -280,7 +280,7 @@ with a claim that holds, with one that does not, not stopped within 20,000 round
 check (`unchecked`: right, wrong) the same runs go on to the certificate. Sizes:
 share beyond max_effect or the noise range, share of min_effect, the constant, the coefficient of
 the square, the factor, noise standard deviations over 1,500 rounds (evidence) or 2,500
-(resolution).
+(gaussian).
 
 | rule | violation | size | refuted | right | wrong | unstopped | unchecked | rounds |
 |---|---|---|---|---|---|---|---|---|
@@ -293,7 +293,7 @@ the square, the factor, noise standard deviations over 1,500 rounds (evidence) o
         unchecked = [r.without_check[kind] for kind in ("right", "wrong")]
         shown += " | " + ", ".join(f"{100 * count / n:.0f}" for count in unchecked)
         lines.append(
-            f"| {r.stopping} | {r.violation} | {r.size:g} | {shown} | {r.median_rounds:,.0f} |"
+            f"| {r.rule} | {r.violation} | {r.size:g} | {shown} | {r.median_rounds:,.0f} |"
         )
     return head + "\n".join(lines)
 

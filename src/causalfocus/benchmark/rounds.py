@@ -6,14 +6,13 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from causalfocus.benchmark.clock import seconds_once, seconds_per_call
 from causalfocus.benchmark.problems import DENSITY, EPSILON
-from causalfocus.guarantees import Alarm, EvidenceRule, ResolutionRule
-from causalfocus.guarantees.claims import Stopping
+from causalfocus.guarantees import Alarm
 from causalfocus.learner.focus import Focus
 from causalfocus.learner.protocol import Told
 from causalfocus.learner.recording import Recording
@@ -30,7 +29,7 @@ FIRST_ROUNDS_PER_ACTION: Final = 20
 """Larger systems are timed over this many rounds per action, not up to their certificate."""
 
 MLE_EVERY: Final = 20
-RULES: Final[tuple[Stopping, ...]] = ("evidence", "resolution")
+RULES: Final = ("class", "gaussian")
 
 
 @dataclass(frozen=True)
@@ -41,12 +40,12 @@ class RoundTimes:
     ----------
     n_rounds, stopped : rounds that were timed, and whether they led to the certificate
     round, mle : mean time of a round, and of a joint MLE on the same moments, taken in turn
-    judgement : one full check of all alternatives at the end
+    judgement : one decision at the end, all rivals looked at and the assumptions tested
     watching : of a round, the time that testing the assumptions takes: sums with squares, time and
         actions, and the tests on their schedule
     """
 
-    stopping: str
+    rule: str
     p: int
     n_rounds: int
     stopped: bool
@@ -58,29 +57,29 @@ class RoundTimes:
 
 def round_times(sizes: range) -> Iterator[RoundTimes]:
     """One row per number of nodes and rule, as soon as it is measured."""
-    for stopping in RULES:
-        _times(3, stopping)  # whatever is still to compile, does so here
+    for rule in RULES:
+        _times(3, rule)  # whatever is still to compile, does so here
     for p in sizes:
-        for stopping in RULES:
-            yield _times(p, stopping)
+        for rule in RULES:
+            yield _times(p, rule)
 
 
-def _times(p: int, stopping: Stopping) -> RoundTimes:
-    truth, learner = _start(p, EPSILON, stopping)
+def _times(p: int, rule: str) -> RoundTimes:
+    truth, learner = _start(p, EPSILON, rule)
     most = 100_000 if p <= WHOLE_RUNS_UP_TO else FIRST_ROUNDS_PER_ACTION * len(learner.actions)
     rng = np.random.default_rng(p)
     in_rounds, in_mles, n_mles = 0.0, 0.0, 0
     watched = _Watching(learner)
     while not learner.has_stopped and learner.rounds < most:
         in_rounds += play(truth, learner, 1, rng)
-        watched.see(learner._log[-1])
+        watched.see(learner.log[-1])
         if learner.rounds % MLE_EVERY == 0:
-            in_mles += seconds_once(lambda: joint_mle(learner._moments, PAPER_CLASS))
+            in_mles += seconds_once(lambda: joint_mle(learner.moments, PAPER_CLASS))
             n_mles += 1
     judgement = seconds_per_call(_judgement(learner), blocks=3)
     n, stopped = learner.rounds, learner.has_stopped
     return RoundTimes(
-        stopping, p, n, stopped, in_rounds / n, in_mles / n_mles, judgement, watched.seconds / n
+        rule, p, n, stopped, in_rounds / n, in_mles / n_mles, judgement, watched.seconds / n
     )
 
 
@@ -94,9 +93,8 @@ class _Watching:
         self._watch = Watch.empty(len(learner.names))
         self._names = learner.names
         self._origins = np.zeros((2, len(learner.names)))
-        rule = learner._judge.rule
-        if isinstance(rule, EvidenceRule | ResolutionRule):
-            object.__setattr__(rule, "refutation", self._timed(rule.refutation))
+        rule = learner.guarantee
+        object.__setattr__(rule, "refutation", self._timed(rule.refutation))
 
     def _timed(
         self, test: Callable[[Moments, LinearSEM], Alarm | None]
@@ -117,21 +115,17 @@ class _Watching:
 
 
 def _judgement(learner: Focus) -> Callable[[], object]:
-    moments, answer, rule = learner._moments, learner.estimate, learner._judge.rule
-    if isinstance(rule, ResolutionRule):
-        return lambda: rule.judge(moments, answer)
-    rows = moments.evidence_rows(intercept=False)
-    evidence = EvidenceRule(PAPER_CLASS, EPSILON, learner.delta)
-    return lambda: evidence.judge(rows, answer)
+    moments, estimate = learner.moments, learner.estimate
+    return lambda: learner.guarantee.decide(moments, estimate)
 
 
-def _start(p: int, epsilon: float, stopping: Stopping = "evidence") -> tuple[LinearSEM, Focus]:
+def _start(p: int, epsilon: float, rule: str = "class") -> tuple[LinearSEM, Focus]:
     truth = random_sem(p, density=DENSITY, seed=np.random.SeedSequence([p, 0]))
     actions = ActionSet(dict.fromkeys(truth.names, (-2.0, 2.0)))
-    return truth, Focus(actions, PAPER_CLASS, epsilon=epsilon, stopping=stopping)
+    return truth, Focus(actions, PAPER_CLASS, epsilon=epsilon, rule=rule)
 
 
-def play(truth: LinearSEM, learner: Recording, n: int, rng: np.random.Generator) -> float:
+def play(truth: LinearSEM, learner: Recording[Any], n: int, rng: np.random.Generator) -> float:
     """Some rounds; returns the time that the learner took, without the system's."""
     taken = 0.0
     for _ in range(n):
@@ -160,7 +154,7 @@ import json, re, sys, tracemalloc
 from pathlib import Path
 import numpy as np
 from causalfocus.benchmark.rounds import _start, play
-from causalfocus.learner import Told
+from causalfocus.learner.protocol import Told
 
 
 def resident():

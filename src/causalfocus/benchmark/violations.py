@@ -3,15 +3,16 @@
 import math
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from multiprocessing import get_context
 from typing import Final, Literal
 
 import numpy as np
 
 from causalfocus.arrays import Floats
-from causalfocus.guarantees import Alarm, EvidenceRule, ResolutionRule
-from causalfocus.guarantees.claims import Stopping
+from causalfocus.guarantees import Alarm, Guarantee
+from causalfocus.guarantees.class_ import ClassRule
+from causalfocus.guarantees.gaussian import GaussianRule
 from causalfocus.learner.focus import Focus
 from causalfocus.moments.moments import Moments
 from causalfocus.system.actions import Action, ActionSet
@@ -52,7 +53,7 @@ OF_EVERY_RULE: Final[tuple[Violation, ...]] = (
 )
 
 NODES, DENSITY, EPSILON, DELTA, REACH = 4, 0.5, 0.07, 0.05, 2.0
-RUN: Final[dict[Stopping, int]] = {"evidence": 1500, "resolution": 2500}
+RUN: Final = {"class": 1500, "gaussian": 2500}
 """Rounds over which a drift reaches its size: about those of a run."""
 
 MOST_ROUNDS: Final = 20_000
@@ -64,7 +65,7 @@ Outcome = Literal["refuted", "right", "wrong", "unstopped"]
 class Violated:
     """Outcomes of many runs with one violation of one size, with the check and without."""
 
-    stopping: Stopping
+    rule: str
     violation: Violation
     size: float
     with_check: dict[Outcome, int]
@@ -128,12 +129,11 @@ class BrokenSystem:
 
 def violated_runs(n: int, workers: int) -> Iterator[Violated]:
     """One row per rule, violation and size, as it is finished."""
-    rules: tuple[Stopping, ...] = ("evidence", "resolution")
-    tasks: list[tuple[Stopping, Violation, float]] = [
-        (stopping, violation, size)
-        for stopping in rules
+    tasks: list[tuple[str, Violation, float]] = [
+        (rule, violation, size)
+        for rule in RUN
         for violation, sizes in SIZES.items()
-        if stopping == "evidence" or violation in OF_EVERY_RULE
+        if rule == "class" or violation in OF_EVERY_RULE
         for size in sizes
     ]
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
@@ -149,7 +149,7 @@ def n_tasks() -> int:
 
 
 def _counted(
-    task: tuple[Stopping, Violation, float], runs: Sequence[tuple[Outcome, Outcome, int]]
+    task: tuple[str, Violation, float], runs: Sequence[tuple[Outcome, Outcome, int]]
 ) -> Violated:
     kinds: tuple[Outcome, ...] = ("refuted", "right", "wrong", "unstopped")
     return Violated(
@@ -160,37 +160,41 @@ def _counted(
     )
 
 
-class _TrustingEvidence(EvidenceRule):
+class TrustingClassRule(ClassRule):
     """The class rule without the check of its assumptions."""
 
     def alarms(self, moments: Moments, estimate: LinearSEM) -> tuple[Alarm, ...]:  # noqa: ARG002
         return ()
 
 
-class _TrustingResolution(ResolutionRule):
-    """The resolution rule without the check of its assumptions."""
+class TrustingGaussianRule(GaussianRule):
+    """The gaussian rule without the check of its assumptions."""
 
     def alarms(self, moments: Moments, estimate: LinearSEM) -> tuple[Alarm, ...]:  # noqa: ARG002
         return ()
 
 
-def _outcome(task: tuple[Stopping, Violation, float, int]) -> tuple[Outcome, Outcome, int]:
+TRUSTING: Final[dict[str, type[Guarantee]]] = {
+    "class": TrustingClassRule,
+    "gaussian": TrustingGaussianRule,
+}
+
+
+def _outcome(task: tuple[str, Violation, float, int]) -> tuple[Outcome, Outcome, int]:
     """What became of one run, what becomes of it without the check, and its rounds."""
     checked, rounds = _run(task, is_checked=True)
     return checked, _run(task, is_checked=False)[0] if checked == "refuted" else checked, rounds
 
 
-def _run(task: tuple[Stopping, Violation, float, int], *, is_checked: bool) -> tuple[Outcome, int]:
-    stopping, violation, size, seed = task
-    system = BrokenSystem(violation, size, seed, RUN[stopping])
+def _run(task: tuple[str, Violation, float, int], *, is_checked: bool) -> tuple[Outcome, int]:
+    rule, violation, size, seed = task
+    system = BrokenSystem(violation, size, seed, RUN[rule])
     actions = ActionSet(dict.fromkeys(system.model.names, (-REACH, REACH)))
     space = PAPER_CLASS
-    if stopping == "resolution":
+    if rule == "gaussian":
         space = ModelClass(PAPER_CLASS.min_effect, intercept=False)
-    learner = Focus(actions, space, epsilon=EPSILON, delta=DELTA, stopping=stopping)
-    if not is_checked:
-        kind = _TrustingResolution if stopping == "resolution" else _TrustingEvidence
-        learner._judge = replace(learner._judge, rule=kind(space, EPSILON, DELTA))
+    kind = rule if is_checked else TRUSTING[rule]
+    learner = Focus(actions, space, epsilon=EPSILON, delta=DELTA, rule=kind)
     while not learner.has_stopped and learner.rounds < MOST_ROUNDS:
         action = learner.ask()
         learner.tell(action, system(action))
@@ -198,5 +202,5 @@ def _run(task: tuple[Stopping, Violation, float, int], *, is_checked: bool) -> t
         return "unstopped", learner.rounds
     if learner.is_refuted:
         return "refuted", learner.rounds
-    holds = learner.claim.holds(learner.result().model, system.model)
+    holds = learner.guarantee.holds(learner.result().model, system.model)
     return "right" if holds else "wrong", learner.rounds

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -12,12 +11,11 @@ from causalfocus.campaign.entry import as_text, by_whom
 from causalfocus.campaign.events import Event
 from causalfocus.campaign.file import PATIENCE, CampaignFile
 from causalfocus.campaign.ledger import Ledger
-from causalfocus.campaign.matching import LARGEST_NUMBER, pending_action, performed, refuse_known
+from causalfocus.campaign.matching import LARGEST_NUMBER, match_action, pending_action, refuse_known
 from causalfocus.campaign.playback import Asked, Playback
 from causalfocus.campaign.specification import Specification
 from causalfocus.errors import InvalidInputError
-from causalfocus.guarantees import Decision
-from causalfocus.guarantees.claims import Stopping
+from causalfocus.guarantees import DEFAULT_RULE, Decision
 from causalfocus.learner.focus import Focus
 from causalfocus.learner.protocol import Sample
 from causalfocus.learner.result import Result
@@ -66,7 +64,7 @@ class Campaign:
         *,
         epsilon: float | None = None,
         delta: float = 0.05,
-        stopping: Stopping = "resolution",
+        rule: str = DEFAULT_RULE,
         title: str = "",
         units: Mapping[str, str] | None = None,
     ) -> Self:
@@ -75,7 +73,7 @@ class Campaign:
         Parameters
         ----------
         path : of a file that does not exist yet
-        actions, space, epsilon, delta, stopping : as for `Focus`; or a whole `Specification`
+        actions, space, epsilon, delta, rule : as for `Focus`; or a whole `Specification`
         title, units : for people
         """
         if isinstance(actions, Specification):
@@ -84,7 +82,15 @@ class Campaign:
             raise InvalidInputError("A campaign needs a ModelClass, for its min_effect.")
         else:
             given = tuple((units or {}).get(name, "") for name in actions.names)
-            specification = Specification(title, actions, given, space, epsilon, delta, stopping)
+            specification = Specification(
+                title=title,
+                actions=actions,
+                units=given,
+                space=space,
+                epsilon=epsilon,
+                delta=delta,
+                rule=rule,
+            )
         return cls(Ledger.create(Path(path), specification))
 
     @classmethod
@@ -178,8 +184,8 @@ class Campaign:
         return self._ledger.current().n_played
 
     def result(self) -> Result:
-        """The certified answer once there is one, or the refutation; until then the estimate."""
-        return self._ledger.answer()
+        """What was certified, or the refutation; until then the estimate."""
+        return self._ledger.result()
 
     @contextmanager
     def held(self) -> Iterator[Self]:
@@ -201,10 +207,14 @@ class Campaign:
                     f"{len(pending)} actions are out and {MOST_ASKED} may be at once: record or "
                     f"reject some first."
                 )
-            for i, action in enumerate(entry.playback.next_actions(n)):
+            for i, action in enumerate(entry.playback.choose(n)):
                 entry.add(
                     Event(
-                        "asked", who=by_whom(who), note=as_text(note), ask=first + i, action=action
+                        kind="asked",
+                        who=by_whom(who),
+                        note=as_text(note),
+                        ask=first + i,
+                        action=action,
                     )
                 )
             return tuple(pending[first + i] for i in range(n))
@@ -228,7 +238,7 @@ class Campaign:
         who, note : free texts; `who` is by default the user's name
         """
         with self._ledger.adding() as entry:
-            done, ask = performed(entry.playback, self._log, id, action)
+            done, ask = match_action(entry.playback, self._log, id, action)
             return entry.add(self._told(entry.playback, done, sample, ask, who, note))
 
     def record_many(
@@ -268,7 +278,15 @@ class Campaign:
         note: str,
     ) -> Event:
         row, number = playback.as_row(action, sample), playback.learner.rounds + 1
-        return Event("told", "", by_whom(who), as_text(note), ask, number, action, row)
+        return Event(
+            kind="told",
+            who=by_whom(who),
+            note=as_text(note),
+            ask=ask,
+            round=number,
+            action=action,
+            sample=row,
+        )
 
     def reject(self, id: int, reason: str, *, who: str | None = None) -> Event:  # noqa: A002
         """Give up an asked action that cannot be performed.
@@ -280,8 +298,15 @@ class Campaign:
             raise InvalidInputError("Say why the action was not performed: a reason is needed.")
         with self._ledger.adding() as entry:
             asked = pending_action(entry.playback, self._log, id)
-            event = Event("rejected", "", by_whom(who), as_text(reason), asked.id)
-            return entry.add(replace(event, action=asked.action))
+            return entry.add(
+                Event(
+                    kind="rejected",
+                    who=by_whom(who),
+                    note=as_text(reason),
+                    ask=asked.id,
+                    action=asked.action,
+                )
+            )
 
     def correct(
         self,
@@ -327,7 +352,14 @@ class Campaign:
         row, done = playback.as_row(first.action, sample), first.action
         if row == before:
             raise InvalidInputError(f"Round {number} has these values already.")
-        event = Event("corrected", "", by_whom(who), as_text(reason), None, number, done, row)
+        event = Event(
+            kind="corrected",
+            who=by_whom(who),
+            note=as_text(reason),
+            round=number,
+            action=done,
+            sample=row,
+        )
         return self._ledger.learn_and_write(lambda _: [event])[0]
 
     def import_samples(
@@ -366,7 +398,7 @@ class Campaign:
 
         def events(first: int) -> list[Event]:
             return [
-                Event("imported", "", by, about, None, number, action, row)
+                Event(kind="imported", who=by, note=about, round=number, action=action, sample=row)
                 for number, (action, row) in enumerate(rows, first)
             ]
 
@@ -377,14 +409,14 @@ class Campaign:
         if not text.strip():
             raise InvalidInputError("There is nothing to note: give a text.")
         with self._ledger.adding() as entry:
-            return entry.add(Event("noted", who=by_whom(who), note=as_text(text)))
+            return entry.add(Event(kind="noted", who=by_whom(who), note=as_text(text)))
 
     def continue_after_stop(self, *, who: str | None = None, note: str = "") -> Event:
         """Go on asking after the stop. The certificate stays as it is."""
         with self._ledger.adding() as entry:
             if not entry.playback.learner.has_stopped:
                 raise InvalidInputError("The campaign has not stopped: there is nothing to resume.")
-            return entry.add(Event("continued", who=by_whom(who), note=as_text(note)))
+            return entry.add(Event(kind="continued", who=by_whom(who), note=as_text(note)))
 
     def events(
         self, *, search: str = "", offset: int = 0, limit: int | None = None, newest: bool = False

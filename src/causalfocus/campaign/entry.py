@@ -63,7 +63,7 @@ class Entry:
         """
         learner = self.playback.learner
         if learner.has_stopped and self.playback.stopped is None:
-            stop = Event("stopped", who=who, facts=stop_facts(learner.result()))
+            stop = Event(kind="stopped", who=who, facts=stop_facts(learner.result()))
             placed = stop.after(self.playback.seq, self.playback.digest)
             self.playback.play(placed)
             self._waiting.append(placed)

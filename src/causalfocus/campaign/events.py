@@ -31,7 +31,7 @@ COLUMNS: Final = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Event:
     """One line of the log.
 
@@ -64,11 +64,11 @@ class Event:
     def after(self, seq: int, digest: bytes) -> "Event":
         """The same as the next after an event with this number and digest."""
         placed = replace(self, seq=seq + 1, at=self.at or now())
-        return replace(placed, digest=placed.chained(digest))
+        return replace(placed, digest=placed.digest_after(digest))
 
-    def chained(self, before: bytes) -> bytes:
+    def digest_after(self, before: bytes) -> bytes:
         """The digest that it must have after one with the given digest."""
-        text = json.dumps(self._fields(), ensure_ascii=False, allow_nan=False)
+        text = json.dumps(self.columns(), ensure_ascii=False, allow_nan=False)
         return hashlib.sha256(before + text.encode()).digest()
 
     @property
@@ -79,7 +79,7 @@ class Event:
     def row(self) -> Floats:
         return np.array(self.sample, dtype=np.float64)
 
-    def _fields(self) -> list[Any]:
+    def columns(self) -> list[Any]:
         """As they are written. SQLite knows no negative zero, so neither do values of actions."""
         action = self.action
         return [
@@ -98,23 +98,23 @@ class Event:
 
     def to_row(self) -> tuple[Any, ...]:
         """In the order of `COLUMNS`; Python writes numbers so that they read back the same."""
-        return (*self._fields(), self.digest)
+        return (*self.columns(), self.digest)
 
     @classmethod
     def from_row(cls, row: tuple[Any, ...]) -> "Event":
         seq, kind, at, who, note, ask, number, target, value, sample, facts, digest = row
         return cls(
-            kind,
-            at,
-            who,
-            note,
-            ask,
-            number,
-            None if target is None else Action(target or None, value),
-            None if sample is None else tuple(json.loads(sample)),
-            None if facts is None else json.loads(facts),
-            seq,
-            digest,
+            kind=kind,
+            at=at,
+            who=who,
+            note=note,
+            ask=ask,
+            round=number,
+            action=None if target is None else Action(target or None, value),
+            sample=None if sample is None else tuple(json.loads(sample)),
+            facts=None if facts is None else json.loads(facts),
+            seq=seq,
+            digest=digest,
         )
 
 

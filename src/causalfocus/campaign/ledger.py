@@ -4,7 +4,6 @@ One process writes at a time. What is added is played on the learner first, and 
 it is safely on the disk; if anything fails in between, the learner is made anew from the file.
 """
 
-import json
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -63,15 +62,15 @@ class Ledger:
         self.root: bytes = root
         self._playback: Playback | None = None
         self._kept_rounds = 0
-        self._answer: tuple[int, Result] | None = None
+        self._result: tuple[int, Result] | None = None
         self._n_holds = 0
         self.lock = threading.RLock()
-        self.specification: Final = Specification.from_dict(json.loads(document))
+        self.specification: Final = Specification.from_stored(document)
 
     @classmethod
     def create(cls, path: Path, specification: Specification) -> "Ledger":
         """A new campaign in a new file."""
-        document, made = json.dumps(specification.to_dict(), ensure_ascii=False), now()
+        document, made = specification.to_stored(), now()
         salt = os.urandom(16)
         root = _root(salt, made, document)
         insert = "INSERT INTO specification VALUES (1, ?, ?, ?, ?)"
@@ -85,13 +84,13 @@ class Ledger:
         """Number of the last event; while held, of the last that is looked at."""
         return self.current().seq if self._n_holds else self.log.last
 
-    def answer(self) -> Result:
+    def result(self) -> Result:
         """What the learner has to say; computed once after every event."""
         with self.lock:
             playback = self.current()
-            if self._answer is None or self._answer[0] != playback.seq:
-                self._answer = playback.seq, playback.learner.result()
-            return self._answer[1]
+            if self._result is None or self._result[0] != playback.seq:
+                self._result = playback.seq, playback.learner.result()
+            return self._result[1]
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -192,7 +191,7 @@ class Ledger:
                 fresh.play(event)
                 if event.seq == current.seq:
                     break
-            if fresh.seq != current.seq or fresh.packed() != current.packed():
+            if fresh.seq != current.seq or fresh.pack() != current.pack():
                 raise CampaignError(
                     f"The state of {self.file.path} is not what its log leads to. Please report "
                     f"this; the log itself is intact."

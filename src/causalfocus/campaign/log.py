@@ -67,7 +67,7 @@ class EventLog:
         ((n,),) = self._file.read("SELECT COUNT(*) FROM events" + where, values)  # noqa: S608
         return int(n)
 
-    def answer(self, ask: int) -> Event | None:
+    def outcome(self, ask: int) -> Event | None:
         """What became of an asked action."""
         rows = self._file.read(
             ALL + " WHERE ask = ? AND kind IN ('told', 'rejected') AND ask IS NOT NULL", (ask,)
@@ -78,12 +78,12 @@ class EventLog:
         """The first samples, so many at most, with the corrections up to an event."""
         corrected = self.corrections(seq)
         query = (
-            "SELECT round, target, value, sample FROM events "
+            "SELECT round, target, value, sample, ask FROM events "
             "WHERE kind IN ('told', 'imported') AND round <= ? ORDER BY round"
         )
-        for number, target, value, sample in self._file.read(query, (most,)):
+        for number, target, value, sample, ask in self._file.read(query, (most,)):
             row = corrected.get(number) or tuple(json.loads(sample))
-            yield as_told(Action(target or None, value), row)
+            yield as_told(Action(target or None, value), row, ask)
 
     def corrections(self, seq: int) -> dict[int, tuple[float, ...]]:
         """The last correction of each round that has one, up to an event."""
@@ -101,7 +101,7 @@ class EventLog:
         """Write an event; what does not read back as it was meant is not kept."""
         connection.execute(INSERT, event.to_row())
         row = connection.execute(ALL + " WHERE seq = ?", (event.seq,)).fetchone()
-        if Event.from_row(row)._fields() != event._fields():
+        if Event.from_row(row).columns() != event.columns():
             raise CampaignError(f"{event} does not read back as it was written; it was not kept.")
 
     def has_sample(self, action: Action, sample: tuple[float, ...]) -> int | None:
@@ -124,10 +124,10 @@ class EventLog:
         is_whole = sha256(contents).digest() == digest
         if code != CODE_IN_USE or not is_whole or found != [(chain,)]:
             return None
-        return Playback.unpacked(specification, (seq, chain), contents, self.told, self.event)
+        return Playback.unpack(specification, (seq, chain), contents, self.told, self.event)
 
     def keep_checkpoint(self, connection: Connection, playback: Playback) -> None:
-        contents = playback.packed()
+        contents = playback.pack()
         connection.execute(
             "INSERT OR REPLACE INTO checkpoint VALUES (1, ?, ?, ?, ?, ?)",
             (playback.seq, playback.digest, CODE_IN_USE, contents, sha256(contents).digest()),

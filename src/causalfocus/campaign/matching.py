@@ -12,7 +12,7 @@ LARGEST_NUMBER: Final = 2**62
 """Of rounds and asked actions: SQLite knows no larger integers."""
 
 
-def performed(
+def match_action(
     playback: Playback, log: EventLog, number: int | None, action: Action | None
 ) -> tuple[Action, int | None]:
     """The action that a sample is of, and its number if it was asked for.
@@ -53,14 +53,14 @@ def pending_action(playback: Playback, log: EventLog, number: int) -> Asked:
     if number in playback.pending:
         return playback.pending[number]
     waiting = _listed(playback.pending.values()) or "nothing"
-    answer = log.answer(number)
-    if answer is None:
+    outcome = log.outcome(number)
+    if outcome is None:
         raise InvalidInputError(
             f"There is no asked action with the number {number}. Pending: {waiting}."
         )
-    done = "recorded" if answer.kind == "told" else "rejected"
+    done = "recorded" if outcome.kind == "told" else "rejected"
     raise InvalidInputError(
-        f"Number {number} was {done} already, at {answer.at} by {answer.who or 'somebody'}: "
+        f"Number {number} was {done} already, at {outcome.at} by {outcome.who or 'somebody'}: "
         f"nothing was changed. Pending: {waiting}."
     )
 

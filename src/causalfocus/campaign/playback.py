@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Callable, Iterable, Iterator, MutableSequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, overload
 
 import numpy as np
 
 from causalfocus.arrays import Floats
-from causalfocus.campaign.checkpoint import packed, unpacked
+from causalfocus.campaign.checkpoint import pack, unpack
 from causalfocus.campaign.events import Event
 from causalfocus.campaign.specification import Specification
 from causalfocus.errors import CausalFocusError, InvalidInputError
@@ -27,7 +27,7 @@ class LogError(CausalFocusError):
 
 @dataclass(frozen=True)
 class Asked:
-    """An action that someone has been asked to perform, and no answer yet."""
+    """An action that someone has been asked to perform, and nothing came of it yet."""
 
     id: int
     action: Action
@@ -98,8 +98,7 @@ class Playback:
     specification : of the campaign
     learner : that was told all samples
     seq, digest : of the last event
-    pending : asked and not answered
-    n_asked : how many actions were ever asked for
+    pending : asked and not answered, by number; the learner knows of the same
     stopped : the event of the stop; None before, and after a correction
     points : evidence at some rounds, for the curve
     known_up_to : up to this round the curve is kept elsewhere; it is dear, and not computed again
@@ -115,7 +114,6 @@ class Playback:
         self.seq = 0
         self.digest = digest
         self.pending: dict[int, Asked] = {}
-        self.n_asked = 0
         self.stopped: Event | None = None
         self.points: dict[int, float] = {}
         self.known_up_to = 0
@@ -123,24 +121,25 @@ class Playback:
         self.n_played = 0
         self.n_samples = 0
         self.contradiction: str | None = None
-        self._before = self.learner._now
+        self._left_at = self.learner.state
 
     def play(self, event: Event) -> None:
         """Take in the next event."""
-        if event.seq != self.seq + 1 or event.chained(self.digest) != event.digest:
+        if event.seq != self.seq + 1 or event.digest_after(self.digest) != event.digest:
             raise LogError(
                 f"Event {event.seq} does not follow from those before it: the log was changed by "
                 f"other hands. Nothing can be certified from it; restore the file from a copy."
             )
         if event.kind == "asked" and event.ask is not None and event.action is not None:
-            self.pending[event.ask] = Asked(
-                event.ask, event.action, event.at, event.who, event.note
-            )
-            self.n_asked = max(self.n_asked, event.ask)
-        elif event.kind in ("told", "rejected") and event.ask is not None:
+            asked = Asked(event.ask, event.action, event.at, event.who, event.note)
+            self.pending[event.ask] = asked
+            self.learner.put_ask(event.ask, event.action)
+        elif event.kind == "rejected" and event.ask is not None:
             self.pending.pop(event.ask, None)
-        if event.brings_sample and event.action is not None:
-            self._tell(as_told(event.action, event.row))
+            self.learner.withdraw(event.ask)
+        elif event.brings_sample and event.action is not None:
+            self._take(as_told(event.action, event.row, event.ask))
+            self.pending.pop(event.ask or 0, None)
         elif event.kind == "corrected" and event.round is not None:
             self._correct(event.round, event.row)
         elif event.kind == "stopped" and self.stopped is None:
@@ -148,18 +147,23 @@ class Playback:
             self.contradiction = contradiction(event.facts or {}, self.learner.result())
         elif event.kind == "continued":
             self.learner.continue_after_stop()
+        self._left_at = self.learner.state
         self.seq, self.digest = event.seq, event.digest
         self.n_played += 1
 
     @property
     def is_untouched(self) -> bool:
-        """Whether nobody has told the learner anything but what the log says."""
-        return self.learner.rounds == self.n_samples
+        """Whether nobody has told or asked the learner anything but what the log says."""
+        return self.learner.state is self._left_at
 
-    def _tell(self, told: Told) -> None:
-        self._before = self.learner._now
+    @property
+    def n_asked(self) -> int:
+        """How many actions were ever asked for."""
+        return self.learner.state.asks.issued
+
+    def _take(self, told: Told) -> None:
         try:
-            self.learner.tell(told.action, told.sample)
+            self.learner.take(told)
         except CausalFocusError:
             raise
         except (ArithmeticError, ValueError, SystemError) as error:
@@ -174,56 +178,39 @@ class Playback:
 
     def _correct(self, number: int, row: Floats) -> None:
         """Learn all again with another sample in one round."""
-        lines, continued = list(self.learner.log), self.learner.continued_at
-        lines[number - 1] = as_told(lines[number - 1].action, row)
+        earlier, lines = self.learner, list(self.learner.log)
+        lines[number - 1] = replace(lines[number - 1], sample=row)
         self.learner, self.stopped = self.specification.learner(), None
         self.contradiction = None
-        self._before = self.learner._now
         self.known_up_to = min(self.known_up_to, number - 1)
         self.has_corrected = True
         for told in lines:
-            self._tell(told)
-            for _ in range(continued.count(self.learner.rounds)):
+            self._take(told)
+            for _ in range(earlier.continued_at.count(self.learner.rounds)):
                 self.learner.continue_after_stop()
+        state = replace(self.learner.state, asks=earlier.state.asks)
+        self.learner.restore(state, list(self.learner.log))
 
     def as_row(self, action: Action, sample: Sample) -> tuple[float, ...]:
         """A sample as one number per variable, checked, without taking it in."""
-        return tuple(self.learner._moments.as_row(action, sample).tolist())
+        return tuple(self.learner.moments.as_row(action, sample).tolist())
 
-    def next_actions(self, n: int) -> list[Action]:
+    def choose(self, n: int) -> list[Action]:
         """What to do next, given that the pending actions are being done."""
-        learner = self.learner
-        learner._require_asking()
-        counts, t = learner._counts.copy(), learner.rounds
-        for asked in self.pending.values():
-            at = learner._index.get(asked.action)
-            if at is not None:
-                counts[at] += 1
-            t += 1
-        chosen = []
-        for i in range(n):
-            at = learner._next(counts, t + i)
-            counts[at] += 1
-            chosen.append(learner.actions[at])
-        return chosen
+        return self.learner.choose(n, [asked.action for asked in self.pending.values()])
 
-    def packed(self) -> bytes:
+    def pack(self) -> bytes:
         """All of it but the curve, as bytes."""
         waiting = [
             [a.id, a.action.target, a.action.value, a.at, a.who, a.note]
             for a in self.pending.values()
         ]
         stopped = None if self.stopped is None else self.stopped.seq
-        more = {
-            "pending": waiting,
-            "n_asked": self.n_asked,
-            "stopped": stopped,
-            "contradiction": self.contradiction,
-        }
-        return packed(self.learner, self._before, more)
+        more = {"pending": waiting, "stopped": stopped, "contradiction": self.contradiction}
+        return pack(self.learner, more)
 
     @classmethod
-    def unpacked(
+    def unpack(
         cls,
         specification: Specification,
         place: tuple[int, bytes],
@@ -239,13 +226,15 @@ class Playback:
         event : gives an event by its number
         """
         found = cls(specification, place[1])
-        rounds, found._before, more = unpacked(contents, found.learner)
-        found.learner._log = LateLog(rounds, lambda: fetch(rounds, place[0]))  # type: ignore[assignment]
+        state, more = unpack(contents, found.learner)
+        log = LateLog(state.rounds, lambda: fetch(state.rounds, place[0]))
+        found.learner.restore(state, log)
+        found._left_at = found.learner.state
         found.seq = place[0]
         found.pending = {
             line[0]: Asked(line[0], Action(line[1], line[2]), *line[3:]) for line in more["pending"]
         }
-        found.n_asked, found.n_samples = more["n_asked"], rounds
+        found.n_samples = state.rounds
         found.contradiction = more["contradiction"]
         found.stopped = None if more["stopped"] is None else event(more["stopped"])
         return found
@@ -289,7 +278,8 @@ def is_noted(rounds: int) -> bool:
     return rounds % apart == 0
 
 
-def as_told(action: Action, sample: Iterable[float]) -> Told:
+def as_told(action: Action, sample: Iterable[float], ask: int | None) -> Told:
+    """A line of the learner's log."""
     row = np.array(tuple(sample), dtype=np.float64)
     row.setflags(write=False)
-    return Told(action, row)
+    return Told(action, row, ask)

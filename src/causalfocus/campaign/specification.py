@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from causalfocus.errors import InvalidInputError, MissingExtraError, UnidentifiableWarning
-from causalfocus.guarantees.claims import Stopping
+from causalfocus.guarantees import DEFAULT_RULE, RULES
 from causalfocus.learner.focus import Focus
 from causalfocus.system.actions import OBSERVE, Action, ActionSet, do
 from causalfocus.system.space import ModelClass
@@ -20,11 +20,16 @@ KEYS: Final = (
     "min_effect",
     "epsilon",
     "delta",
-    "stopping",
+    "rule",
     "max_effect",
     "noise_variance",
     "intercept",
 )
+VERSION: Final = 2
+"""Of stored documents: 1 had `stopping` for what is `rule` now, and other names of the rules."""
+
+RULES_OF_VERSION_1: Final = {"resolution": "gaussian", "evidence": "class", "paper": "paper"}
+
 VARIABLE_KEYS: Final = ("range", "cost", "unit")
 
 RESERVED: Final = (
@@ -46,7 +51,7 @@ delta: 0.05
 """A specification as a person writes it."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Specification:
     """All that a campaign's learner depends on but its samples.
 
@@ -57,8 +62,8 @@ class Specification:
     units : of the variables, in their order; empty where there is none
     space : what matters, and what is assumed by the rules that assume something
     epsilon : accuracy of the weights; None for the graph alone
-    delta : how often the answer may be wrong
-    stopping : the rule
+    delta : how often what is certified may be wrong
+    rule : by its name
     """
 
     title: str
@@ -67,7 +72,7 @@ class Specification:
     space: ModelClass
     epsilon: float | None
     delta: float
-    stopping: Stopping
+    rule: str = DEFAULT_RULE
 
     def __post_init__(self) -> None:
         if not isinstance(self.title, str):
@@ -86,8 +91,10 @@ class Specification:
                 raise InvalidInputError(
                     f"The name {name!r} begins or ends with a space, or cannot be printed."
                 )
-        if self.stopping == "paper" and len(self.names) == 1:
-            raise InvalidInputError("The paper's rule needs two variables or more.")
+        if self.rule not in RULES:
+            raise InvalidInputError(
+                f"The rule of a campaign is one of {', '.join(RULES)}, got {self.rule!r}."
+            )
         self.learner()  # whatever it refuses is refused before anything is written
 
     @property
@@ -106,14 +113,14 @@ class Specification:
                 self.space,
                 epsilon=self.epsilon,
                 delta=self.delta,
-                stopping=self.stopping,
+                rule=self.rule,
             )
 
     def doubts(self) -> list[str]:
         """What may never be certified with these actions, in words."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", UnidentifiableWarning)
-            Focus(self.actions, self.space, epsilon=self.epsilon, stopping=self.stopping)
+            Focus(self.actions, self.space, epsilon=self.epsilon, rule=self.rule)
         return [str(one.message) for one in caught]
 
     def to_dict(self) -> dict[str, Any]:
@@ -137,7 +144,7 @@ class Specification:
             "min_effect": self.space.min_effect,
             "epsilon": self.epsilon,
             "delta": self.delta,
-            "stopping": self.stopping,
+            "rule": self.rule,
             "max_effect": self.space.max_effect,
             "noise_variance": None if noise is None else list(noise),
             "intercept": self.space.intercept,
@@ -168,14 +175,31 @@ class Specification:
             given.get("intercept", True),
         )
         return cls(
-            given.get("title", "") or "",
-            _actions(variables, given.get("observe_cost", 1.0)),
-            tuple(_unit(name, entry) for name, entry in variables.items()),
-            space,
-            given["epsilon"],
-            given.get("delta", 0.05),
-            given.get("stopping", "resolution"),
+            title=given.get("title", "") or "",
+            actions=_actions(variables, given.get("observe_cost", 1.0)),
+            units=tuple(_unit(name, entry) for name, entry in variables.items()),
+            space=space,
+            epsilon=given["epsilon"],
+            delta=given.get("delta", 0.05),
+            rule=given.get("rule", DEFAULT_RULE),
         )
+
+    def to_stored(self) -> str:
+        """The document that a campaign file keeps for ever, in the words of its version."""
+        return json.dumps({"version": VERSION, **self.to_dict()}, ensure_ascii=False)
+
+    @classmethod
+    def from_stored(cls, document: str) -> "Specification":
+        """From the document of a campaign file, whatever version wrote it.
+
+        A stored document is never changed, for the chain of digests begins with it: it keeps its
+        words, and they are read as what they meant.
+        """
+        given = json.loads(document)
+        version = given.pop("version", 1)
+        if version == 1:
+            given["rule"] = RULES_OF_VERSION_1[given.pop("stopping")]
+        return cls.from_dict(given)
 
     @classmethod
     def read(cls, path: Path) -> "Specification":

@@ -25,7 +25,7 @@ class Remaining:
     high: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class EdgeStatus:
     """An effect of the estimate.
 
@@ -43,7 +43,7 @@ class EdgeStatus:
     evidence: float | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Status:
     """One look at a campaign.
 
@@ -55,7 +55,7 @@ class Status:
     statement : what can be said now, in words
     evidence, threshold : in nats; None while there is none
     reason : what the decision rests on
-    edges : of the estimate, or of the certified answer
+    edges : of the estimate, or of what was certified
     equations : of the same
     remaining : rounds to go, None if unknown or done
     alarm : the loudest doubt about the assumptions, in words, and its evidence
@@ -111,30 +111,30 @@ def status(campaign: Campaign, *, foretell: bool = True) -> Status:
         state = "certified" if result.certified else "refuted" if result.refuted else "running"
         alarms = learner.alarms() if learner.rounds else ()
         return Status(
-            campaign.specification.title,
-            learner.rounds,
-            learner.cost,
-            state,
-            statement(campaign, result),
-            _finite(result.evidence if learner.has_stopped else decision.evidence),
-            decision.threshold,
-            decision.reason,
-            edges(campaign),
-            result.model.equations(),
-            remaining(campaign) if foretell and state == "running" else None,
-            _alarm(alarms),
-            campaign.pending,
-            {str(action): n for action, n in learner.counts.items()},
-            {str(action): part for action, part in learner.allocation.items()},
-            campaign.last_event,
+            title=campaign.specification.title,
+            rounds=learner.rounds,
+            cost=learner.cost,
+            state=state,
+            statement=statement(campaign, result),
+            evidence=_finite(result.evidence if learner.has_stopped else decision.evidence),
+            threshold=decision.threshold,
+            reason=decision.reason,
+            edges=edges(campaign),
+            equations=result.model.equations(),
+            remaining=remaining(campaign) if foretell and state == "running" else None,
+            alarm=_alarm(alarms),
+            pending=campaign.pending,
+            counts={str(action): n for action, n in learner.counts.items()},
+            share={str(action): part for action, part in learner.allocation.items()},
+            last_event=campaign.last_event,
         )
 
 
 def edges(campaign: Campaign) -> tuple[EdgeStatus, ...]:
-    """Effects of the answer with what is known of each."""
+    """Effects of the result with what is known of each."""
     learner, result = campaign.learner, campaign.result()
     limits = {(i.cause, i.effect): (i.low, i.high) for i in result.intervals}
-    weighed = getattr(learner.decision, "edge_evidence", None)
+    weighed = learner.decision.edge_evidence
     is_present = learner.decision.rounds == result.rounds or not learner.has_stopped
     names = result.model.names
     found = []
@@ -143,59 +143,41 @@ def edges(campaign: Campaign) -> tuple[EdgeStatus, ...]:
         evidence = None
         if weighed is not None and is_present:
             evidence = _finite(float(weighed[names.index(effect), names.index(cause)]))
-        found.append(EdgeStatus(cause, effect, weight, _finite(low), _finite(high), evidence))
+        found.append(
+            EdgeStatus(
+                cause=cause,
+                effect=effect,
+                weight=weight,
+                low=_finite(low),
+                high=_finite(high),
+                evidence=evidence,
+            )
+        )
     return tuple(found)
 
 
 def statement(campaign: Campaign, result: Result) -> str:
-    """The answer in words: exactly what is claimed, and on what assumptions."""
-    specification = campaign.specification
-    smallest, epsilon, delta = specification.space.min_effect, result.epsilon, result.delta
+    """The result in words: exactly what is claimed, and on what assumptions."""
     if result.refuted is not None:
         return f"Nothing is certified. {result.refuted}"
+    doubt = "" if campaign.contradiction is None else f" But: {campaign.contradiction}"
     if not result.certified:
-        doubt = "" if campaign.contradiction is None else f" But: {campaign.contradiction}"
         return (
             f"Nothing is certified yet, after {result.rounds:,} rounds. The graph shown is the "
             f"best guess so far.{doubt}"
         )
-    within = f"within {epsilon:g} of its weight" if epsilon is not None else "in this direction"
-    if specification.stopping == "resolution":
-        claim = (
-            f"every effect shown is there and {within}, and every effect of size {smallest:g} or "
-            f"more is shown"
-        )
-        assumed = ""
-    else:
-        weights = f", and every weight is within {epsilon:g}" if epsilon is not None else ""
-        claim = f"the graph is exactly the true one{weights}"
-        assumed = f" Assumed besides: {_bounds(campaign)}."
-    doubt = "" if campaign.contradiction is None else f" But: {campaign.contradiction}"
+    guarantee = campaign.learner.guarantee
     return (
-        f"Certified after {result.rounds:,} rounds: {claim}. A procedure that says this is wrong "
-        f"at most {delta:g} of the times it is used, whatever the system, if the system is linear, "
-        f"acyclic, with Gaussian noise and without hidden common causes, if it does not change "
-        f"over time, and if setting a variable changes nothing else directly.{assumed}{doubt}"
+        f"Certified after {result.rounds:,} rounds: {guarantee.claim_in_words()}. A procedure that "
+        f"says this is wrong at most {result.delta:g} of the times it is used, whatever the "
+        f"system, if {guarantee.assumptions_in_words()}.{doubt}"
     )
-
-
-def _bounds(campaign: Campaign) -> str:
-    space = campaign.specification.space
-    parts = [f"no effect is smaller than {space.min_effect:g}"]
-    if space.max_effect is not None:
-        parts.append(f"none larger than {space.max_effect:g}")
-    if space.noise_variance is not None:
-        low, high = space.noise_variance
-        parts.append(f"noise variances are between {low:g} and {high:g}")
-    if not space.intercept:
-        parts.append("the equations have no constants")
-    return ", ".join(parts)
 
 
 def remaining(campaign: Campaign) -> Remaining | None:
     """Rounds to go by the present estimate; None if it cannot tell."""
     specification, learner = campaign.specification, campaign.learner
-    if specification.stopping == "paper" or learner.rounds < 4 * len(learner.names):
+    if learner.rounds < 4 * len(learner.names):
         return None
     try:
         (found,) = forecasts(
@@ -204,7 +186,7 @@ def remaining(campaign: Campaign) -> Remaining | None:
             specification.space,
             epsilon=specification.epsilon,
             deltas=(specification.delta,),
-            stopping=specification.stopping,
+            rule=specification.rule,
         )
     except (CausalFocusError, ValueError, ArithmeticError):  # an early estimate may be absurd
         return None

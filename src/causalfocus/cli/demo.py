@@ -79,7 +79,7 @@ def _facts(learner: Focus, truth: LinearSEM) -> dict[str, Any]:
         "rounds": result.rounds,
         "stopped": result.certified,
         "evidence": result.evidence,
-        "claim_holds": learner.claim.holds(result.model, truth),
+        "claim_holds": learner.guarantee.holds(result.model, truth),
         "shd": result.model.shd(truth),
         "max_weight_error": float(np.abs(result.model.weights - truth.weights).max()),
         "truth": truth.to_dict(),

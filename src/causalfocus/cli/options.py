@@ -1,8 +1,18 @@
 """Options that several commands share."""
 
+from enum import StrEnum
 from typing import Annotated
 
 import typer
+
+
+class RuleName(StrEnum):
+    """The rules, from those that assume less to those that assume more."""
+
+    gaussian = "gaussian"
+    class_ = "class"
+    paper = "paper"
+
 
 Ranges = Annotated[
     list[str] | None,
@@ -15,4 +25,5 @@ MaxEffect = Annotated[float, typer.Option(help="Largest effect of the class.")]
 NoiseRange = Annotated[tuple[float, float], typer.Option(help="Range of the noise variances.")]
 Intercept = Annotated[bool, typer.Option(help="Allow constants in the equations.")]
 Density = Annotated[float, typer.Option(help="Probability of an edge, to draw.")]
+AnyRule = Annotated[RuleName, typer.Option("--rule", help="Which rule stops.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]

@@ -3,7 +3,6 @@
 import json
 import math
 from dataclasses import asdict
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,6 +14,7 @@ from rich.table import Table
 
 from causalfocus.cli.given import action_set, load_model
 from causalfocus.cli.options import (
+    AnyRule,
     AsJson,
     Costs,
     Density,
@@ -24,6 +24,7 @@ from causalfocus.cli.options import (
     NoiseRange,
     Ranges,
     Reach,
+    RuleName,
 )
 from causalfocus.errors import InvalidInputError
 from causalfocus.planning.forecast import Forecast, Outlook, drawn_forecasts, mean_share, outlook
@@ -40,27 +41,18 @@ BOUND_UP_TO = 0.4
 """The lower bound is stated for delta below 1/2; larger ones are shown at this."""
 
 
-class CertifiedBy(StrEnum):
-    """The rules that stop."""
-
-    resolution = "resolution"
-    evidence = "evidence"
-
-
 def plan(
     model: Annotated[
         Path | None, typer.Option(help="A system as JSON; else plausible systems are drawn.")
     ] = None,
     ranges: Ranges = None,
     costs: Costs = None,
-    stopping: Annotated[CertifiedBy, typer.Option(help="Which rule stops.")] = (
-        CertifiedBy.resolution
-    ),
+    rule: AnyRule = RuleName.gaussian,
     epsilon: Annotated[
         list[float] | None, typer.Option(help="Accuracy of the weights; may be repeated.")
     ] = None,
     delta: Annotated[
-        list[float] | None, typer.Option(help="How often the answer may be wrong; repeatable.")
+        list[float] | None, typer.Option(help="How often it may be wrong; repeatable.")
     ] = None,
     nodes: Annotated[
         int | None, typer.Option(min=2, help="Number of nodes, where no ranges name them.")
@@ -87,9 +79,7 @@ def plan(
     drawn = given or _draw(names, density, seed, systems, space)
     epsilons = [space.checked_epsilon(e) for e in epsilon or (min_effect / 2, min_effect / 4)]
     deltas = sorted(delta or (0.1, 0.05, 0.01), reverse=True)
-    made = drawn_forecasts(
-        drawn, actions, space, epsilons=epsilons, deltas=deltas, stopping=stopping.value
-    )
+    made = drawn_forecasts(drawn, actions, space, epsilons=epsilons, deltas=deltas, rule=rule.value)
     console = Console()
     watch = len(drawn) > 1 and not as_json and console.is_terminal
     rows = list(track(made, "planning", len(drawn), console=console) if watch else made)

@@ -13,6 +13,7 @@ from rich.console import Console
 
 from causalfocus.cli.given import action_set, load_model
 from causalfocus.cli.options import (
+    AnyRule,
     AsJson,
     Costs,
     Density,
@@ -22,8 +23,8 @@ from causalfocus.cli.options import (
     NoiseRange,
     Ranges,
     Reach,
+    RuleName,
 )
-from causalfocus.guarantees.claims import Stopping as Rule
 from causalfocus.learner.focus import Focus
 from causalfocus.learner.run import run
 from causalfocus.planning.complexity import complexity
@@ -51,22 +52,14 @@ class Policy(StrEnum):
     git_dcdi = "git-dcdi"
 
 
-class Stopping(StrEnum):
-    """Which rule stops."""
-
-    resolution = "resolution"
-    evidence = "evidence"
-    paper = "paper"
-
-
 def simulate(
     nodes: Annotated[int, typer.Option(help="Number of nodes.")] = 6,
     density: Density = 0.3,
     seed: Annotated[int, typer.Option(help="For the same system and samples again.")] = 0,
     policy: Annotated[Policy, typer.Option(help="Who chooses the actions.")] = Policy.focus,
-    stopping: Annotated[Stopping, typer.Option(help="Which rule stops.")] = Stopping.resolution,
+    rule: AnyRule = RuleName.gaussian,
     epsilon: Annotated[float, typer.Option(help="Accuracy of the weights.")] = 0.07,
-    delta: Annotated[float, typer.Option(help="How often the answer may be wrong.")] = 0.05,
+    delta: Annotated[float, typer.Option(help="How often it may be wrong.")] = 0.05,
     max_rounds: Annotated[int, typer.Option(min=0, help="Give up after so many.")] = 100_000,
     reach: Reach = 2.0,
     ranges: Ranges = None,
@@ -83,7 +76,7 @@ def simulate(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run a learner on a system until its answer is certified; exit code 3 if it is not."""
+    """Run a learner on a system until it has a certificate; exit code 3 if it is not."""
     space = ModelClass(min_effect, max_effect, noise, intercept=intercept)
     truth = (
         load_model(model) if model else random_sem(nodes, density=density, seed=seed, space=space)
@@ -96,7 +89,7 @@ def simulate(
         seed,
         epsilon=epsilon,
         delta=delta,
-        stopping=stopping.value,
+        rule=rule.value,
     )
     rng = np.random.default_rng(np.random.SeedSequence([seed, 2]))
     console = Console()
@@ -121,16 +114,16 @@ def simulate(
         raise typer.Exit(NOT_STOPPED)
 
 
-class Guarantee(TypedDict):
+class Asked(TypedDict):
     """What a run to a certificate is asked for."""
 
     epsilon: float
     delta: float
-    stopping: Rule
+    rule: str
 
 
 def _learner(
-    policy: Policy, actions: ActionSet, space: ModelClass, seed: int, **asked: Unpack[Guarantee]
+    policy: Policy, actions: ActionSet, space: ModelClass, seed: int, **asked: Unpack[Asked]
 ) -> Focus:
     """FOCUS, or a baseline under FOCUS's certificate."""
     if policy is Policy.focus:
@@ -143,7 +136,7 @@ def _learner(
 
 
 def _own_estimate(learner: Focus) -> LinearSEM:
-    """The answer of whoever chose the actions."""
+    """The estimate of whoever chose the actions."""
     from causalfocus.baselines import Certified
 
     return learner.learner.estimate if isinstance(learner, Certified) else learner.result().model
@@ -157,7 +150,7 @@ def _facts(learner: Focus, truth: LinearSEM, seconds: float) -> dict[str, object
     return {
         "rounds": result.rounds,
         "stopped": result.certified,
-        "claim_holds": learner.claim.holds(result.model, truth),
+        "claim_holds": learner.guarantee.holds(result.model, truth),
         "correct": shd == 0 and error < epsilon,
         "shd": shd,
         "max_weight_error": error,
@@ -186,14 +179,14 @@ def _finite(value: float) -> float | None:
 
 def _complexity(learner: Focus, truth: LinearSEM) -> float | None:
     """Of the true system, if the rule speaks of it."""
-    if truth.p == 1 or (learner.stopping != "resolution" and not learner.space.contains(truth)):
+    if truth.p == 1 or not learner.guarantee.speaks_of(truth):
         return None
     return complexity(
         truth,
         learner.actions,
         learner.space,
         epsilon=learner.epsilon,
-        stopping=learner.stopping,
+        rule=learner.rule,
     ).value
 
 

@@ -10,7 +10,9 @@ from scipy import stats
 
 from causalfocus.arrays import Bools, Floats, Ints
 from causalfocus.experiments.specification import Setting, Specification
-from causalfocus.guarantees.paper import PaperConstants, PaperRule
+from causalfocus.guarantees.paper import PaperRule
+from causalfocus.system.actions import ActionSet
+from causalfocus.system.names import default_names
 from causalfocus.system.space import PAPER_CLASS
 
 LEVEL: Final = 0.95
@@ -27,7 +29,7 @@ class Sampled:
     shd, weight_error : (n, marks)
     mle, bayes : (n, marks, 2), both errors of other estimates from the same samples
     stops : (n, deltas), nan where the certificate was not reached; no columns without one
-    wrong : (n, deltas), whether the certified answer was wrong
+    wrong : (n, deltas), whether what was certified was wrong
     refuted : (n,), whether the assumptions, which hold, were refuted
     complexity : (n,), C_epsilon of the systems
     counts : (n, actions)
@@ -173,8 +175,10 @@ def stop_fit(of: Sampled) -> StopFit:
 
 
 def _paper_forecast(of: Sampled) -> float:
-    constants = PaperConstants(of.setting.p, PAPER_CLASS, of.specification.reach)
-    return PaperRule(constants, 0.05).forecast(float(np.median(of.complexity)))
+    reach, names = of.specification.reach, default_names(of.setting.p)
+    actions = ActionSet(dict.fromkeys(names, (-reach, reach)))
+    rule = PaperRule(actions, PAPER_CLASS, of.specification.epsilon, 0.05)
+    return rule.first_firing(float(np.median(of.complexity)))
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from causalfocus.baselines.certified import Certified
 from causalfocus.baselines.posterior import DagPosterior
 from causalfocus.experiments.specification import CLASSES, HOMES, Setting, Specification
 from causalfocus.experiments.stops import Stops
-from causalfocus.guarantees.claims import ExactClaim
+from causalfocus.guarantees import guarantee_of
 from causalfocus.learner.focus import Focus
 from causalfocus.learner.recording import Recording
 from causalfocus.oracles import joint_mle
@@ -76,12 +76,12 @@ def run_replicate(setting: Setting, specification: Specification, number: int) -
         action = learner.ask()
         learner.tell(action, truth.sample(action, 1, rng)[0])
         if isinstance(learner, Focus):
-            stops.see(learner.decision)
+            stops.see(learner.decision, learner.estimate)
             refuted = refuted or (n if learner.is_refuted else None)
             if learner.has_stopped:
                 learner.continue_after_stop()
         if n in marks:
-            moments = learner._moments
+            moments = learner.moments
             own.append(_errors(_estimate(learner), truth))
             mle.append(_errors(joint_mle(moments, PAPER_CLASS), truth))
             likeliest = DagPosterior(moments, intercept=False).likeliest
@@ -91,8 +91,8 @@ def run_replicate(setting: Setting, specification: Specification, number: int) -
         if n >= specification.budget and (stops.are_all or refuted):
             break
     missing = [None] * (len(stops.deltas) - len(stops.rounds))
-    claim = ExactClaim(PAPER_CLASS, specification.epsilon)
-    wrong = [not claim.holds(model, truth) for model in stops.answers]
+    rule = guarantee_of("class", actions, PAPER_CLASS, epsilon=specification.epsilon)
+    wrong = [not rule.holds(model, truth) for model in stops.models]
     return Replicate(
         number,
         tuple(shd for shd, _ in own),
@@ -107,21 +107,21 @@ def run_replicate(setting: Setting, specification: Specification, number: int) -
     )
 
 
-def _learner(specification: Specification, actions: ActionSet, number: int) -> Recording:
-    """The method, under the evidence rule if it has a certificate."""
+def _learner(specification: Specification, actions: ActionSet, number: int) -> Recording[Any]:
+    """The method, under the class rule if it has a certificate."""
     epsilon, delta = specification.epsilon, min(specification.deltas)
     if specification.method == "focus":
-        return Focus(actions, PAPER_CLASS, epsilon=epsilon, delta=delta, stopping="evidence")
+        return Focus(actions, PAPER_CLASS, epsilon=epsilon, delta=delta, rule="class")
     home = importlib.import_module(HOMES[specification.method])
-    kind: type[Baseline] = getattr(home, CLASSES[specification.method])
+    kind: type[Baseline[Any]] = getattr(home, CLASSES[specification.method])
     learner = kind(actions, PAPER_CLASS, seed=number)
     if specification.is_certified:
-        return Certified(learner, epsilon=epsilon, delta=delta, stopping="evidence")
+        return Certified(learner, epsilon=epsilon, delta=delta, rule="class")
     return learner
 
 
-def _estimate(learner: Recording) -> LinearSEM:
-    """The method's own answer."""
+def _estimate(learner: Recording[Any]) -> LinearSEM:
+    """The method's own estimate."""
     if isinstance(learner, Focus | Baseline):
         return learner.estimate
     raise TypeError(f"{type(learner).__name__} has no estimate")
@@ -134,5 +134,5 @@ def _errors(model: LinearSEM, truth: LinearSEM) -> tuple[int, float]:
 
 def _complexity(truth: LinearSEM, actions: ActionSet, specification: Specification) -> float:
     return complexity(
-        truth, actions, PAPER_CLASS, epsilon=specification.epsilon, stopping="evidence"
+        truth, actions, PAPER_CLASS, epsilon=specification.epsilon, rule="class"
     ).value

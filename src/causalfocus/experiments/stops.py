@@ -3,16 +3,16 @@
 import math
 from collections.abc import Sequence
 
-from causalfocus.guarantees import Decision, EvidenceDecision
+from causalfocus.guarantees import Decision
 from causalfocus.system.sem import LinearSEM
 
 
 class Stops:
-    """When the evidence first reached each of several thresholds, and with what answer.
+    """When the evidence first reached each of several thresholds, and with what estimate.
 
     The design of a run does not depend on delta, and the evidence holds at any time; so one run,
-    for the smallest delta, gives the stopping times of all. The other graphs are judged when the
-    run judges them. Alarms are weighed at the smallest delta only: a learner that was asked for a
+    for the smallest delta, gives the stopping times of all. All rivals are surveyed when the run
+    surveys them. Alarms are weighed at the smallest delta only: a learner that was asked for a
     larger one might refuse, falsely, where a stop is counted here.
 
     Parameters
@@ -23,28 +23,20 @@ class Stops:
     def __init__(self, deltas: Sequence[float]) -> None:
         self.deltas = tuple(deltas)
         self.rounds: list[int] = []
-        self.answers: list[LinearSEM] = []
+        self.models: list[LinearSEM] = []
 
     @property
     def are_all(self) -> bool:
         return len(self.rounds) == len(self.deltas)
 
-    def see(self, decision: Decision) -> None:
-        """Take in the decision after a round."""
-        if not isinstance(decision, EvidenceDecision) or decision.verdict is None:
+    def see(self, decision: Decision, estimate: LinearSEM) -> None:
+        """Take in the decision on an estimate after a round."""
+        if not decision.has_surveyed or self.are_all or decision.refuted:
             return
-        if self.are_all or decision.refuted:
-            return
-        rule, model = decision.rule, decision.estimate
-        reached = min(rule.weights_evidence(decision.rows, model), rule.cap)
-        lowest = self._threshold
-        if reached >= lowest:
-            reached = rule.graph_evidence(decision.rows, model, (lowest, reached))
-        if decision.stop:
-            reached = max(reached, rule.threshold)  # the search is from below
+        reached = decision.level_from(self._threshold)
         while not self.are_all and reached >= self._threshold:
             self.rounds.append(decision.rounds)
-            self.answers.append(model)
+            self.models.append(estimate)
 
     @property
     def _threshold(self) -> float:

@@ -1,25 +1,24 @@
-"""When to stop."""
+"""The rules: what is assumed, what is claimed, and when the data are sufficient for it."""
 
 from causalfocus.guarantees.alarms import Alarm
-from causalfocus.guarantees.class_ import EvidenceDecision, EvidenceRule, Interval
 from causalfocus.guarantees.decision import Decision
-from causalfocus.guarantees.gaussian import Move, Reorder, ResolutionDecision, ResolutionRule
+from causalfocus.guarantees.guarantee import Guarantee, Rival
 from causalfocus.guarantees.measure import evidence
-from causalfocus.guarantees.paper import PaperConstants, PaperDecision, PaperRule, paper_log_tail
+from causalfocus.guarantees.paper import paper_log_tail
+from causalfocus.guarantees.rules import DEFAULT_RULE, RULES, Rule, guarantee_of
+from causalfocus.guarantees.verdicts import Interval, Verdict
 
 __all__ = [
+    "DEFAULT_RULE",
+    "RULES",
     "Alarm",
     "Decision",
-    "EvidenceDecision",
-    "EvidenceRule",
+    "Guarantee",
     "Interval",
-    "Move",
-    "PaperConstants",
-    "PaperDecision",
-    "PaperRule",
-    "Reorder",
-    "ResolutionDecision",
-    "ResolutionRule",
+    "Rival",
+    "Rule",
+    "Verdict",
     "evidence",
+    "guarantee_of",
     "paper_log_tail",
 ]

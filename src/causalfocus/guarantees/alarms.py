@@ -7,7 +7,7 @@ false alarm together have probability at most delta.
 
 An alarm is a numerator for the row of one node j, foretold by the training, with something that no
 system inside the claim has:
-  - curve: the square of a node k from which the report has a path to j;
+  - curve: the square of a node k from which the estimate has a path to j;
   - action: a noise variance of its own under one action;
   - drift: time;
   - constant: an intercept, where the class has none;
@@ -16,23 +16,23 @@ system inside the claim has:
 The class has one more, which needs no weight of its own: `effect`, the numerator of the certificate
 for one edge, when no weight of the class is where the data put it.
 Weight: W_ALARM, shared equally by the kinds, the nodes, and the (p - 1) causes or 2p actions of a
-node, times the share of the training, times q_j of the reported parents (`kernels.swaps`).
+node, times the share of the training, times q_j of the reported parents (`kernels.gaussian.swaps`).
 
 Inside the claim the parents of j include the reported ones, and a node with a reported path to j is
 an ancestor of j, so the graph of the numerator is acyclic; under the paper's claim the graph is the
 reported one, and any node without a path from j may be the extra parent. The alarm is set against
-the best row that any system inside the claim could have: for the resolution rule the least-squares
+the best row that any system inside the claim could have: for the gaussian rule the least-squares
 row on all nodes that j has no reported path to, for the class the best row in the class on the
 reported parents. If it exceeds the threshold, all systems inside the claim are rejected by that
 row alone; and so are those outside it that have such a row and in which the numerator is acyclic
-too. For the resolution rule these are all whose union with the report is acyclic: a node with a
+too. For the gaussian rule these are all whose union with the estimate is acyclic: a node with a
 reported path to j is no descendant of j there. For the class they are all with the reported graph.
 So nothing but contrary orders, or other graphs, need be rejected besides, and a refutation does not
 wait for the certainty of the weights.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -40,11 +40,10 @@ import numpy as np
 
 from causalfocus.arrays import Floats, Ints
 from causalfocus.guarantees.foresight import foresight
-from causalfocus.kernels.evidence.row_evidence import least_squares, regressors_of
+from causalfocus.kernels.evidence.row_evidence import regressors_of
 from causalfocus.kernels.evidence.training import log_foretold, log_predictive
-from causalfocus.kernels.exact import certificate, other_graphs
+from causalfocus.kernels.exact import certificate
 from causalfocus.kernels.gaussian import resolution, swaps
-from causalfocus.kernels.search.tableau import workspace
 from causalfocus.moments.assumption_sums import WatchedRows
 from causalfocus.moments.moments import Moments
 from causalfocus.system.sem import LinearSEM
@@ -103,73 +102,46 @@ class Alarm:
                 )
 
 
-@dataclass(frozen=True)
-class _Claimed:
-    """The best row that a system inside the claim can have, by rule."""
-
-    space: ModelClass
-    is_exact: bool
-
-    @property
-    def kinds(self) -> tuple[Kind, ...]:
-        found: list[Kind] = ["curve", "action", "drift"]
-        if not self.space.intercept:
-            found.append("constant")
-        if self.is_exact:
-            found += ["noise", "weak"]
-        return tuple(found)
-
-    def best(self, rows: WatchedRows, j: int, weights: Floats) -> float:
-        """Log-likelihood, at most, of the later samples of the row of j; infinity if unknown."""
-        row, n = rows.later(j)
-        p = rows.p
-        if self.is_exact:
-            effects = self.space.min_effect, self.space.effect_limit
-            regressors = _regressors(certificate.parents_of(weights, j), p, self.space.intercept)
-            return -other_graphs.class_row_cost(
-                row, regressors, n, p, effects, self.space.variance_limits, workspace(p + 1)
-            )
-        parents = resolution.nondescendants(weights)[j]
-        regressors = _regressors(parents, p, self.space.intercept)
-        residual = least_squares(row, regressors, n)[2]
-        if n <= 0.0:
-            return 0.0
-        if not residual > 0.0:
-            return math.inf
-        return -0.5 * n * (math.log(2.0 * math.pi * residual / n) + 1.0)
+BestRow = Callable[[WatchedRows, int, Floats], float]
+"""The largest log-likelihood, or more, that a system inside the claim can give the later samples of
+the row of a node, with the weights of the estimate; infinity if it is unknown."""
 
 
 def alarms(
     moments: Moments,
-    report: LinearSEM,
+    estimate: LinearSEM,
     space: ModelClass,
     *,
-    is_exact: bool,
+    best_row: BestRow,
+    more_kinds: Sequence[Kind] = (),
 ) -> tuple[Alarm, ...]:
     """Every alarm with its evidence, the loudest first; none while there are too few samples.
 
-    is_exact : whether the claim is the paper's, within the class
+    Parameters
+    ----------
+    moments, estimate, space : the data, what is claimed, and what is assumed
+    best_row : the best row of a system inside the claim
+    more_kinds : those that no system inside the claim has, besides those of all rules
     """
     rows = moments.watched(intercept=space.intercept)
     seen = foresight(moments, space)
     if rows is None or seen is None:
         return ()
-    claimed = _Claimed(space, is_exact)
     found = []
     for j in range(rows.p):
-        own = certificate.parents_of(report.weights, j)
+        own = certificate.parents_of(estimate.weights, j)
         share = (
             math.log(W_ALARM / (N_KINDS * rows.p))
             + seen.log_share
             + swaps.log_family_share(own, int(seen.parents[j]), rows.p)
             - certificate.SAFETY
         )
-        against = claimed.best(rows, j, report.weights)
-        for kind, other, log_m, log_part in _numerators(rows, j, own, report, claimed):
-            evidence = log_m - against + share + log_part if against < math.inf else -math.inf
-            cause = report.names[other] if kind in ("curve", "weak") else None
+        best = best_row(rows, j, estimate.weights)
+        for kind, other, log_m, log_part in _numerators(rows, j, estimate, space, more_kinds):
+            evidence = log_m - best + share + log_part if best < math.inf else -math.inf
+            cause = estimate.names[other] if kind in ("curve", "weak") else None
             action = _action(moments, other) if kind == "action" else None
-            found.append(Alarm(kind, report.names[j], cause, action, evidence))
+            found.append(Alarm(kind, estimate.names[j], cause, action, evidence))
     return tuple(sorted(found, key=lambda alarm: -alarm.evidence))
 
 
@@ -193,20 +165,25 @@ def refusal(alarm: Alarm, threshold: float) -> str:
 
 
 def _numerators(
-    rows: WatchedRows, j: int, own: int, report: LinearSEM, claimed: _Claimed
+    rows: WatchedRows,
+    j: int,
+    estimate: LinearSEM,
+    space: ModelClass,
+    more_kinds: Sequence[Kind],
 ) -> Iterator[tuple[Kind, int, float, float]]:
     """Kind, the other node or group, log density of the later samples, and log of its share."""
     p = rows.p
+    own = certificate.parents_of(estimate.weights, j)
+    regressors = row_regressors(own, p, space.intercept)
     training, n_training = rows.training(j)
     later, n_later = rows.later(j)
-    regressors = _regressors(own, p, claimed.space.intercept)
     to_causes, to_actions = -math.log(max(p - 1, 1)), -math.log(2 * p)
 
     def foretold(more: list[int]) -> float:
         columns = np.array([*regressors, *more], dtype=np.int64)
         return log_predictive(training, n_training, later, n_later, columns)
 
-    for k in _ancestors(report.weights, j):
+    for k in _ancestors(estimate.weights, j):
         yield "curve", k, foretold([rows.square(k)]), to_causes
     groups = rows.groups_of(j)
     for g in groups:
@@ -217,18 +194,19 @@ def _numerators(
             log_m += log_predictive(training, n_training, others, n_others, regressors)
             yield "action", int(g), log_m, to_actions
     yield "drift", -1, foretold([rows.time]), 0.0
-    if "constant" in claimed.kinds:
+    if not space.intercept:
         yield "constant", -1, foretold([p]), 0.0
-    if "noise" in claimed.kinds:
+    if "noise" in more_kinds:
         yield "noise", -1, foretold([]), 0.0
-    if "weak" in claimed.kinds:
-        free = int(resolution.nondescendants(report.weights)[j]) & ~own
+    if "weak" in more_kinds:
+        free = int(resolution.nondescendants(estimate.weights)[j]) & ~own
         for k in range(p):
             if free >> k & 1:
                 yield "weak", k, foretold([k]), to_causes
 
 
-def _regressors(parents: int, p: int, intercept: bool) -> Ints:
+def row_regressors(parents: int, p: int, intercept: bool) -> Ints:
+    """Columns of the parents of a row, and of the constant if the equations have one."""
     return regressors_of(parents, p, p + 1 if intercept else p)
 
 
@@ -242,7 +220,7 @@ def _action(moments: Moments, group: int) -> str:
     p = len(moments.names)
     if group == 2 * p:
         return "observe"
-    name, first = moments.names[group // 2], moments._state.watch.firsts[group // 2]
+    name, first = moments.names[group // 2], moments.state.watch.firsts[group // 2]
     if group % 2 == 0:
         return f"do({name} = {first:g})"
     return f"do({name}) at other values than {first:g}"

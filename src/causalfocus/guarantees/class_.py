@@ -1,50 +1,65 @@
-"""The evidence certificate, for systems of a class.
+"""The class rule: the paper's claim, for systems of a class.
 
 Stop when a mixture of likelihood-ratio martingales has reached 1/delta against every alternative to
-the estimate. If the answer is wrong the truth is such an alternative, and against the truth the
+the estimate. If the claim is wrong the truth is such an alternative, and against the truth the
 mixture reaches 1/delta with probability at most delta (Ville), at any time and under any rule that
-chooses actions without seeing their outcomes. Terms and proof: `kernels.certificate`.
+chooses actions without seeing their outcomes. Terms and proof: `kernels.exact.certificate`; they
+hold for any estimate.
 """
 
 import math
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
 from causalfocus.arrays import Floats, Ints
-from causalfocus.guarantees.alarms import Alarm, alarms, loudest, refusal
-from causalfocus.guarantees.decision import LEVEL_FLOOR, Decision, MixtureRule
-from causalfocus.kernels.exact import other_graphs, same_graph
+from causalfocus.guarantees.alarms import Alarm, alarms, loudest, refusal, row_regressors
+from causalfocus.guarantees.bounded import BoundedClaim
+from causalfocus.guarantees.decision import Decision
+from causalfocus.guarantees.guarantee import Spread, Step
+from causalfocus.guarantees.mixture import LEVEL_FLOOR, STIFFNESS, SURVEY_FROM, cap_of
+from causalfocus.guarantees.verdicts import Interval
+from causalfocus.kernels.exact import certificate, other_graphs, same_graph
+from causalfocus.kernels.search.tableau import workspace
+from causalfocus.moments.assumption_sums import WatchedRows
 from causalfocus.moments.moments import Moments
 from causalfocus.moments.views import RowMoments
+from causalfocus.oracles.estimate import graph_mle
+from causalfocus.oracles.gaussian import gaussian_estimate
 from causalfocus.system.graph import changes_in_words
 from causalfocus.system.sem import LinearSEM
 
-NARROW = 0.4
+NARROW: Final = 0.4
 """Mixing of the other coefficients of a row, as a share of that of the coefficient in question."""
 
-STIFFNESS = 3000.0
-"""How closely the numerator's noise follows the alternative's; about the samples at a stop."""
-
-JUDGE_FROM = 2.0
-"""Evidence of the weights from which on the other graphs are judged, in nats."""
+ROOM: Final = 1.2
+"""Bounds that were too tight are moved beyond the fitted values by this factor."""
 
 
 @dataclass(frozen=True)
-class Interval:
-    """Weights of one edge that the evidence does not reject at delta, given the graph."""
+class Survey:
+    """What a look at all rivals gave.
 
-    cause: str
-    effect: str
-    low: float
-    estimate: float
-    high: float
+    Attributes
+    ----------
+    rejects_all : whether every one of them is rejected at the threshold
+    parents : the other graph that lags behind the evidence of the weights, as the set of parents of
+        each node (bit k for node k); None if none does
+    """
+
+    rejects_all: bool
+    parents: Ints | None
 
 
 @dataclass(frozen=True)
-class EvidenceRule(MixtureRule):
+class ClassRule(BoundedClaim):
     """The rule for one class, accuracy and confidence."""
+
+    name: ClassVar[str] = "class"
+    spread: ClassVar[Spread] = Spread(0.65, 1.0, 1.15)
 
     @cached_property
     def _prior(self) -> tuple[float, float, float]:
@@ -63,29 +78,34 @@ class EvidenceRule(MixtureRule):
         return low, high, wide, NARROW * wide, STIFFNESS
 
     def decide(
-        self, moments: Moments, estimate: LinearSEM, *, judge_graph: bool = True
-    ) -> "EvidenceDecision":
-        """Apply the rule to the data so far; the estimate may be any model.
-
-        The other graphs are judged only once the weights have some evidence, and not at all
-        without `judge_graph`: the rule may be applied on any schedule, and this is its dear part.
+        self,
+        moments: Moments,
+        estimate: LinearSEM,
+        counts: Floats | None = None,
+        *,
+        is_due: bool = True,
+    ) -> "ClassDecision":
+        """Look at the other graphs only once the weights have some evidence, and not at all if it
+        is not due: the rule may be applied on any schedule, and this is its dear part.
         """
+        del counts
         rows = moments.evidence_rows(intercept=self.space.intercept)
-        verdict = None
-        if judge_graph and self._have_weights_evidence(rows, estimate):
-            verdict = self.judge(rows, estimate)
-        stop = verdict is not None and verdict.rejects_all
+        survey = None
+        if is_due and self._have_weights_evidence(rows, estimate):
+            survey = self.survey(rows, estimate)
+        stop = survey is not None and survey.rejects_all
         alarm = loudest(self.alarms(moments, estimate), self.threshold) if stop else None
-        return EvidenceDecision(
-            stop,
-            int(moments.n),
-            self.threshold,
-            alarm,
-            self,
-            moments.copy(),
-            rows,
-            estimate,
-            verdict,
+        return ClassDecision(
+            stop=stop,
+            rounds=int(moments.n),
+            threshold=self.threshold,
+            alarm=alarm,
+            has_surveyed=survey is not None,
+            rule=self,
+            moments=moments.copy(),
+            rows=rows,
+            estimate=estimate,
+            survey=survey,
         )
 
     def refutation(self, moments: Moments, estimate: LinearSEM) -> Alarm | None:
@@ -106,16 +126,34 @@ class EvidenceRule(MixtureRule):
             Alarm("effect", estimate.names[j], estimate.names[k], None, float(out[j, k]))
             for j, k in zip(*np.nonzero(out > -math.inf), strict=True)
         )
-        found = alarms(moments, estimate, self.space, is_exact=True) + effects
-        return tuple(sorted(found, key=lambda alarm: -alarm.evidence))
+        found = alarms(
+            moments, estimate, self.space, best_row=self._best_row, more_kinds=("noise", "weak")
+        )
+        return tuple(sorted(found + effects, key=lambda alarm: -alarm.evidence))
+
+    def _best_row(self, rows: WatchedRows, j: int, weights: Floats) -> float:
+        """The best row in the class on the reported parents."""
+        row, n = rows.later(j)
+        regressors = row_regressors(
+            certificate.parents_of(weights, j), rows.p, self.space.intercept
+        )
+        return -other_graphs.class_row_cost(
+            row,
+            regressors,
+            n,
+            rows.p,
+            (self.space.min_effect, self.space.effect_limit),
+            self.space.variance_limits,
+            workspace(rows.p + 1),
+        )
 
     def _have_weights_evidence(self, rows: RowMoments, estimate: LinearSEM) -> bool:
-        least = min(JUDGE_FROM, self.threshold)
+        least = min(SURVEY_FROM, self.threshold)
         if self.edge_evidence(rows, estimate, least).min() >= least:
             return True
         return bool(self.out_of_class(rows, estimate).max() >= least)
 
-    def judge(self, rows: RowMoments, estimate: LinearSEM) -> "Verdict":
+    def survey(self, rows: RowMoments, estimate: LinearSEM) -> Survey:
         """Both branches at the threshold, and the graph that keeps the evidence from rising.
 
         The rival is sought at the level that the weights have reached, which does not depend on
@@ -123,8 +161,8 @@ class EvidenceRule(MixtureRule):
         """
         weights = self.weights_evidence(rows, estimate)
         if estimate.p == 1:
-            return Verdict(weights >= self.threshold, None)
-        level = min(weights, self.cap) if self.epsilon is not None else self.threshold
+            return Survey(weights >= self.threshold, None)
+        level = min(weights, cap_of(self.threshold)) if self.epsilon is not None else self.threshold
         low, high = min(level, self.threshold), max(level, self.threshold)
         tables = self._family_tables(rows, estimate, (low, high))
         found, parents = other_graphs.least_rejected_graph(*tables, estimate.weights, level)
@@ -133,7 +171,7 @@ class EvidenceRule(MixtureRule):
             at_threshold, _ = other_graphs.least_rejected_graph(
                 *tables, estimate.weights, self.threshold
             )
-        return Verdict(
+        return Survey(
             weights >= self.threshold and at_threshold >= self.threshold,
             parents if math.isfinite(found) and found < level else None,
         )
@@ -213,34 +251,62 @@ class EvidenceRule(MixtureRule):
             levels,
         )
 
+    def wider_steps(self, moments: Moments) -> Iterator[Step]:
+        """One bound at a time, then all of them, then the rule that has none."""
+        fitted = gaussian_estimate(moments, replace(self.space, intercept=True))
+        changes = self._wider_bounds(fitted)
+        for name, value in changes.items():
+            words = f"with_space(...) with {name}={_as_text(value)}"
+            yield Step(words, self.name, replace(self.space, **{name: value}))
+        if len(changes) > 1:
+            listed = ", ".join(f"{name}={_as_text(value)}" for name, value in changes.items())
+            yield Step(f"with_space(...) with {listed}", self.name, replace(self.space, **changes))
+        words = 'with_rule("gaussian"), which knows no such bounds'
+        yield Step(words, "gaussian", self.space)
+        if not self.space.intercept:
+            constant = replace(self.space, intercept=True)
+            words = 'with_space(...) with intercept=True and with_rule("gaussian")'
+            yield Step(words, "gaussian", constant)
 
-@dataclass(frozen=True)
-class Verdict:
-    """What judging all alternatives gave.
+    def _wider_bounds(self, fitted: LinearSEM) -> dict[str, Any]:
+        """Bounds of the class that the fitted system touches or exceeds, each with some room."""
+        space, changes = self.space, dict[str, Any]()
+        sizes = np.abs(fitted.weights[fitted.weights != 0.0])
+        noise = fitted.noise_variances
+        if not space.intercept:
+            changes["intercept"] = True
+        if len(sizes) and space.max_effect is not None and sizes.max() * 1.02 > space.max_effect:
+            changes["max_effect"] = _to_two_digits(ROOM * float(sizes.max()))
+        if space.noise_variance is not None:
+            low, high = space.noise_variance
+            if noise.min() < low or noise.max() > high:
+                wide = min(low, noise.min() / ROOM), max(high, noise.max() * ROOM)
+                changes["noise_variance"] = tuple(_to_two_digits(float(end)) for end in wide)
+        return changes
 
-    Attributes
-    ----------
-    rejects_all : whether every alternative is rejected at the threshold
-    rival : the other graph that lags behind the evidence of the weights, as the set of parents of
-        each node (bit k for node k); None if none does
+
+def _to_two_digits(value: float) -> float:
+    return float(f"{value:.2g}")
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, tuple):
+        return "(" + ", ".join(f"{end:g}" for end in value) + ")"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassDecision(Decision):
+    """A decision of the class rule. What is dear to compute is computed when asked for.
+
+    survey : None if the other graphs were not looked at in this round
     """
 
-    rejects_all: bool
-    rival: Ints | None
-
-
-@dataclass(frozen=True)
-class EvidenceDecision(Decision):
-    """A decision of the evidence rule. What is dear to compute is computed when asked for.
-
-    verdict : None if the other graphs were not judged in this round
-    """
-
-    rule: EvidenceRule = field(repr=False)
+    rule: ClassRule = field(repr=False)
     moments: Moments = field(repr=False)
     rows: RowMoments = field(repr=False)
     estimate: LinearSEM = field(repr=False)
-    verdict: Verdict | None
+    survey: Survey | None
 
     @cached_property
     def alarms(self) -> tuple[Alarm, ...]:
@@ -255,13 +321,29 @@ class EvidenceDecision(Decision):
     @cached_property
     def graph_evidence(self) -> float:
         """Evidence against every graph but the estimate's, capped."""
-        return self.rule.graph_evidence(self.rows, self.estimate, (LEVEL_FLOOR, self.rule.cap))
+        return self.rule.graph_evidence(
+            self.rows, self.estimate, (LEVEL_FLOOR, cap_of(self.threshold))
+        )
 
     @cached_property
     def evidence(self) -> float:
         weights = self.rule.weights_evidence(self.rows, self.estimate)
         found = min(weights, self.graph_evidence)
         return max(found, self.threshold) if self.stop else found  # the search is from below
+
+    def level_from(self, lowest: float) -> float:
+        reached = min(self.rule.weights_evidence(self.rows, self.estimate), cap_of(self.threshold))
+        if reached >= lowest:
+            reached = self.rule.graph_evidence(self.rows, self.estimate, (lowest, reached))
+        return max(reached, self.threshold) if self.stop else reached  # the search is from below
+
+    @property
+    def rival(self) -> LinearSEM | None:
+        """The most likely model with the graph that lags behind."""
+        parents = None if self.survey is None else self.survey.parents
+        if parents is None:
+            return None
+        return graph_mle(self.moments, parents, self.rule.space)
 
     @property
     def reason(self) -> str:
@@ -276,8 +358,9 @@ class EvidenceDecision(Decision):
         if edges.min() < self.threshold:
             j, k = np.unravel_index(int(np.argmin(edges)), edges.shape)
             return f"The weight of {names[k]} -> {names[j]} is not yet certain enough."
-        if self.verdict is None or self.verdict.rival is None:
+        parents = None if self.survey is None else self.survey.parents
+        if parents is None:
             return "Another graph is not yet rejected."
-        rival = (self.verdict.rival[:, None] >> np.arange(self.estimate.p)) & 1
-        changes = changes_in_words(self.estimate.weights, rival.astype(np.float64), names)
+        has_edge = (parents[:, None] >> np.arange(self.estimate.p)) & 1
+        changes = changes_in_words(self.estimate.weights, has_edge.astype(np.float64), names)
         return f"Another graph is not yet rejected: {changes}."

@@ -1,42 +1,15 @@
-"""What a stopping rule says after a round."""
+"""What a rule says after a round."""
 
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
+from causalfocus.arrays import Floats
 from causalfocus.guarantees.alarms import Alarm
-from causalfocus.system.space import ModelClass
-
-LEVEL_FLOOR, LEVEL_CAP = -64.0, 60.0
-"""The evidence is sought in this range, or up to twice the threshold if higher."""
+from causalfocus.system.sem import LinearSEM
 
 
-@dataclass(frozen=True)
-class MixtureRule:
-    """What the rules that mix martingales have in common.
-
-    Attributes
-    ----------
-    space : what is assumed, or what matters
-    epsilon : accuracy of the weights; None asks for the graph alone
-    delta : how often an answer may be wrong
-    """
-
-    space: ModelClass
-    epsilon: float | None
-    delta: float
-
-    @property
-    def threshold(self) -> float:
-        """What the evidence must reach, in nats."""
-        return math.log(1.0 / self.delta)
-
-    @property
-    def cap(self) -> float:
-        return max(LEVEL_CAP, 2.0 * self.threshold)
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Decision(ABC):
     """Whether to stop, and why.
 
@@ -46,12 +19,14 @@ class Decision(ABC):
     rounds : samples so far
     threshold : log(1/delta), what the evidence must reach
     alarm : what refutes the assumptions, if anything does
+    has_surveyed : whether all rivals were looked at, which is dear, in this round
     """
 
     stop: bool
     rounds: int
     threshold: float
     alarm: Alarm | None
+    has_surveyed: bool = False
 
     @property
     def refuted(self) -> bool:
@@ -61,15 +36,36 @@ class Decision(ABC):
     @property
     @abstractmethod
     def evidence(self) -> float:
-        """Evidence against every other answer, in nats; the rule stops at the threshold."""
+        """Evidence against every system that breaks the claim, in nats; the rule stops at the
+        threshold.
+        """
 
     @property
     @abstractmethod
     def reason(self) -> str:
         """The decision in words."""
 
+    @property
+    def rival(self) -> LinearSEM | None:
+        """The model that keeps the evidence from rising; None if none lags behind the others."""
+        return None
 
-@dataclass(frozen=True)
+    @property
+    def edge_evidence(self) -> Floats | None:
+        """Evidence for each edge of the estimate, (effect, cause), infinity elsewhere; None if the
+        rule has none for single edges.
+        """
+        return None
+
+    def level_from(self, lowest: float) -> float:
+        """The highest level at which the claim would stand; any number below `lowest` if it would
+        not stand there. One run then serves several deltas.
+        """
+        del lowest
+        return self.evidence
+
+
+@dataclass(frozen=True, kw_only=True)
 class NoRule(Decision):
     """Of a learner that has no rule to stop by.
 

@@ -1,45 +1,65 @@
-"""The resolution certificate, the default stopping rule: no class that anyone must believe in.
+"""The gaussian rule, the default: no class that anyone must believe in.
 
 It assumes a linear-Gaussian acyclic system and perfect interventions, and claims that every
 reported effect is there and within epsilon of its weight, and that every effect of size min_effect
 or more is reported. Stop when every system that breaks the claim is rejected at 1/delta, by a
-mixture of martingales against it (Ville). Terms and proof: `kernels.resolution`.
+mixture of martingales against it (Ville). Terms and proof: `kernels.gaussian.resolution`; they hold
+for any estimate.
 """
 
 import math
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import ClassVar, Final
 
 import numpy as np
 
-from causalfocus.arrays import Bools, Floats, Ints
-from causalfocus.guarantees.alarms import Alarm, alarms, loudest, refusal
-from causalfocus.guarantees.class_ import JUDGE_FROM, STIFFNESS, Interval
-from causalfocus.guarantees.decision import Decision, MixtureRule
+from causalfocus.arrays import Floats
+from causalfocus.guarantees.alarms import Alarm, alarms, loudest, refusal, row_regressors
+from causalfocus.guarantees.decision import Decision
+from causalfocus.guarantees.departures import (
+    Move,
+    Reorder,
+    Survey,
+    least_move,
+    least_removal,
+)
 from causalfocus.guarantees.foresight import as_rows, foresight
-from causalfocus.kernels.gaussian import direction_evidence, resolution, swaps
-from causalfocus.kernels.gaussian import intervals as resolution_intervals
-from causalfocus.kernels.gaussian import levels as resolution_levels
+from causalfocus.guarantees.guarantee import Guarantee, Rival, Spread, Step
+from causalfocus.guarantees.mixture import STIFFNESS, SURVEY_FROM, WORLD, cap_of
+from causalfocus.guarantees.verdicts import Interval
+from causalfocus.kernels.evidence.row_evidence import least_squares
+from causalfocus.kernels.gaussian import direction_evidence, levels, resolution, swaps
+from causalfocus.kernels.gaussian import response as gaussian_response
+from causalfocus.kernels.gaussian.intervals import interval
+from causalfocus.moments.assumption_sums import WatchedRows
 from causalfocus.moments.moments import Moments
+from causalfocus.oracles.gaussian import gaussian_estimate, shown_from
+from causalfocus.oracles.limits import numerical_errors
+from causalfocus.system.graph import changes_in_words
 from causalfocus.system.sem import LinearSEM
 
 CUT, TOP = 0.8, 4 / 3
 """Of min_effect: where an edge of an alternative begins to be strong, and where it begins to be
 mixed by epsilon instead of min_effect."""
 
-WIDER = 0.6
+WIDER: Final = 0.6
 """Mixing of a coefficient below `TOP`, as a share of min_effect."""
 
-FINE = 0.2
+FINE: Final = 0.2
 """Mixing of every single coefficient, as a share of that along the direction."""
 
 
 @dataclass(frozen=True)
-class ResolutionRule(MixtureRule):
+class GaussianRule(Guarantee):
     """The rule for one accuracy, resolution and confidence.
 
     Of the class only min_effect, the resolution, and intercept are used.
     """
+
+    name: ClassVar[str] = "gaussian"
+    spread: ClassVar[Spread] = Spread(0.9, 1.1, 1.25)
 
     @cached_property
     def scale(self) -> resolution.Scale:
@@ -57,73 +77,146 @@ class ResolutionRule(MixtureRule):
             STIFFNESS,
         )
 
-    def decide(
-        self, moments: Moments, estimate: LinearSEM, *, judge_graph: bool = True
-    ) -> "ResolutionDecision":
-        """Apply the rule to the data so far; the estimate may be any model.
+    @cached_property
+    def _radii(self) -> tuple[float, float]:
+        return math.inf if self.epsilon is None else self.epsilon, self.space.min_effect
 
-        Looks closely only where a quick look gives hope, and not at all without `judge_graph`: the
+    def claim_in_words(self) -> str:
+        within = (
+            "in this direction"
+            if self.epsilon is None
+            else f"within {self.epsilon:g} of its weight"
+        )
+        return (
+            f"every effect shown is there and {within}, and every effect of size "
+            f"{self.space.min_effect:g} or more is shown"
+        )
+
+    def assumptions_in_words(self) -> str:
+        return WORLD
+
+    def estimate(self, moments: Moments) -> LinearSEM:
+        return gaussian_estimate(moments, self.space)
+
+    def gains(self, estimate: LinearSEM, weights: Floats) -> Floats:
+        return gaussian_response.alternative(
+            estimate.as_reference(),
+            estimate.weights,
+            (*self.targets_and_values, weights),
+            self._radii,
+            self.space.intercept,
+        )[0]
+
+    def rival(self, model: LinearSEM, weights: Floats) -> Rival:
+        shown = np.where(np.abs(model.weights) > shown_from(self.space), model.weights, 0.0)
+        with numerical_errors("information complexity", model):
+            gains, (j, k), found, variances, intercepts = gaussian_response.alternative(
+                model.as_reference(),
+                shown,
+                (*self.targets_and_values, weights),
+                self._radii,
+                self.space.intercept,
+            )
+        rival = LinearSEM.from_fit(found.copy(), variances.copy(), intercepts, model.names)
+        named = found.copy()
+        if j >= 0:
+            named = model.weights.copy()
+            named[j, k] = found[j, k]
+        else:
+            slight = np.abs(found - model.weights) < 0.5 * self.space.min_effect
+            named[slight] = model.weights[slight]
+        return Rival(gains, rival, changes_in_words(model.weights, named, model.names))
+
+    def require(self, model: LinearSEM) -> None:
+        if not self.space.intercept and model.intercepts.any():
+            self.space.require(model)
+
+    def holds(self, estimate: LinearSEM, truth: LinearSEM) -> bool:
+        is_shown = estimate.weights != 0.0
+        if (truth.weights[is_shown] == 0.0).any():
+            return False
+        if (np.abs(truth.weights[~is_shown]) >= self.space.min_effect).any():
+            return False
+        errors = np.abs(estimate.weights - truth.weights)[is_shown]
+        return bool((errors < (self.epsilon or math.inf)).all())
+
+    def decide(
+        self,
+        moments: Moments,
+        estimate: LinearSEM,
+        counts: Floats | None = None,
+        *,
+        is_due: bool = True,
+    ) -> "GaussianDecision":
+        """Look closely only where a quick look gives hope, and not at all if it is not due: the
         rule may be applied on any schedule.
         """
-        verdict = None
-        if judge_graph and self._has_hope(moments, estimate):
-            verdict = self.judge(moments, estimate)
-        stop = verdict is not None and verdict.rejects_all
+        del counts
+        survey = None
+        if is_due and self._has_hope(moments, estimate):
+            survey = self.survey(moments, estimate)
+        stop = survey is not None and survey.rejects_all
         alarm = loudest(self.alarms(moments, estimate), self.threshold) if stop else None
-        return ResolutionDecision(
-            stop, int(moments.n), self.threshold, alarm, self, moments.copy(), estimate, verdict
+        return GaussianDecision(
+            stop=stop,
+            rounds=int(moments.n),
+            threshold=self.threshold,
+            alarm=alarm,
+            has_surveyed=survey is not None,
+            rule=self,
+            moments=moments.copy(),
+            estimate=estimate,
+            survey=survey,
         )
 
     def _has_hope(self, moments: Moments, estimate: LinearSEM) -> bool:
         rows = as_rows(moments.evidence_rows(intercept=self.space.intercept))
-        least = min(JUDGE_FROM, self.threshold)
+        least = min(SURVEY_FROM, self.threshold)
         return resolution.could_reach(rows, estimate.weights, self.scale, least)
 
-    def judge(self, moments: Moments, estimate: LinearSEM) -> "ResolutionVerdict":
+    def survey(self, moments: Moments, estimate: LinearSEM) -> Survey:
         """All cases at the threshold, from cheap to dear, leaving at the first failure."""
         if estimate.p == 1:
-            return ResolutionVerdict(True, None)
+            return Survey(True, None)
         split = self.split(moments)
         if split is None:
-            return ResolutionVerdict(False, None)
+            return Survey(False, None)
         data, weights = (self.times(moments), split), estimate.weights
         _, tables, families = resolution.row_tables(
             data, weights, self.scale, -math.inf, self.threshold, True
         )
-        if resolution_levels.row_evidence(tables, weights) < self.threshold:
-            return ResolutionVerdict(False, _least(tables, families, weights))
+        if levels.row_evidence(tables, weights) < self.threshold:
+            return Survey(False, least_move(tables, families, weights))
         costs = swaps.swap_costs(split, weights)
         missing = swaps.missing_evidence(costs, weights, split[2])
         if missing.min() < self.threshold:
-            return ResolutionVerdict(False, _without(missing, weights))
+            return Survey(False, least_removal(missing, weights))
         order, before, is_swapped = swaps.contrary_order(costs, weights)
         if order + swaps.log_swap_weight(estimate.p, split[2]) < self.threshold:
-            rival = Reorder(before, is_swapped) if is_swapped.any() else None
-            return ResolutionVerdict(False, rival)
+            return Survey(False, Reorder(before, is_swapped) if is_swapped.any() else None)
         found, tables, families = resolution.row_tables(
             data, weights, self.scale, self.threshold, self.threshold, False
         )
-        if found and resolution_levels.row_evidence(tables, weights) >= self.threshold:
-            return ResolutionVerdict(True, None)
-        return ResolutionVerdict(False, _least(tables, families, weights))
+        if found and levels.row_evidence(tables, weights) >= self.threshold:
+            return Survey(True, None)
+        return Survey(False, least_move(tables, families, weights))
 
     def intervals(self, moments: Moments, estimate: LinearSEM) -> tuple[Interval, ...]:
         """Per reported edge, the weights that are not rejected at delta if the edges are right."""
         split = self.split(moments) if estimate.n_edges else None
-        data = self.times(moments), split
-        n_strong = 0
+        times, n_strong = self.times(moments), 0
         if split is not None:
             _, tables, _ = resolution.row_tables(
-                (data[0], split), estimate.weights, self.scale, -math.inf, math.inf, False
+                (times, split), estimate.weights, self.scale, -math.inf, math.inf, False
             )
-            n_strong = resolution_levels.strong_edges(tables, estimate.weights, self.threshold)
+            n_strong = levels.strong_edges(tables, estimate.weights, self.threshold)
         found = []
         for cause, effect, weight in estimate.edges:
             edge = estimate.names.index(effect), estimate.names.index(cause)
             low, high = -math.inf, math.inf
             if split is not None:
-                low, high = resolution_intervals.interval(
-                    (data[0], split), estimate.weights, edge, self.scale, self.threshold, n_strong
+                low, high = interval(
+                    (times, split), estimate.weights, edge, self.scale, self.threshold, n_strong
                 )
             found.append(Interval(cause, effect, low, weight, high))
         return tuple(found)
@@ -138,6 +231,21 @@ class ResolutionRule(MixtureRule):
         found = foresight(moments, self.space)
         return None if found is None else found.split
 
+    def alarms(self, moments: Moments, estimate: LinearSEM) -> tuple[Alarm, ...]:
+        return alarms(moments, estimate, self.space, best_row=self._best_row)
+
+    def _best_row(self, rows: WatchedRows, j: int, weights: Floats) -> float:
+        """The least-squares row on all nodes that j has no reported path to."""
+        row, n = rows.later(j)
+        parents = resolution.nondescendants(weights)[j]
+        regressors = row_regressors(parents, rows.p, self.space.intercept)
+        residual = least_squares(row, regressors, n)[2]
+        if n <= 0.0:
+            return 0.0
+        if not residual > 0.0:
+            return math.inf
+        return -0.5 * n * (math.log(2.0 * math.pi * residual / n) + 1.0)
+
     def refutation(self, moments: Moments, estimate: LinearSEM) -> Alarm | None:
         """The alarm by which no system that is assumed fits, contrary orders included."""
         alarm = loudest(self.alarms(moments, estimate), self.threshold)
@@ -150,71 +258,24 @@ class ResolutionRule(MixtureRule):
         level = order + swaps.log_swap_weight(estimate.p, split[2])
         return alarm if level >= self.threshold else None
 
-    def alarms(self, moments: Moments, estimate: LinearSEM) -> tuple[Alarm, ...]:
-        """Evidence against the assumptions, the loudest first."""
-        return alarms(moments, estimate, self.space, is_exact=False)
+    def wider_steps(self, moments: Moments) -> Iterator[Step]:
+        del moments
+        if not self.space.intercept:
+            constant = replace(self.space, intercept=True)
+            yield Step("with_space(...) with intercept=True", self.name, constant)
 
 
-def _least(tables: Floats, families: Ints, weights: Floats) -> "Move | None":
-    """The edge with the least evidence, each with its share."""
-    p, n_reported = len(weights), max(int(np.count_nonzero(weights)), 1)
-    more = math.log(resolution.W_WEAK / (0.5 * p * (p - 1)) * n_reported / resolution.W_EDGE)
-    weak = np.where(weights != 0.0, tables[1] + more, math.inf)
-    least = np.minimum(tables[0], weak)
-    j, k = np.unravel_index(int(least.argmin()), least.shape)
-    return Move(int(j), int(k), int(families[j, k])) if families[j, k] else None
+@dataclass(frozen=True, kw_only=True)
+class GaussianDecision(Decision):
+    """A decision of the gaussian rule. What is dear to compute is computed when asked for.
 
-
-def _without(missing: Floats, weights: Floats) -> "Reorder":
-    """The alternative without the reported edge that has the least evidence."""
-    j, k = np.unravel_index(int(missing.argmin()), missing.shape)
-    before = resolution.nondescendants(weights)
-    before[j] &= ~(1 << int(k))
-    return Reorder(before, np.arange(len(weights)) == j)
-
-
-@dataclass(frozen=True)
-class Reorder:
-    """An alternative that has other rows for some nodes: each on the nodes before it, as sets."""
-
-    before: Ints
-    is_swapped: Bools
-
-
-@dataclass(frozen=True)
-class Move:
-    """An alternative that moves one coefficient: its effect, its cause, and the set of the effect's
-    parents (bit k for node k).
+    survey : None if the rivals were not looked at in this round
     """
 
-    effect: int
-    cause: int
-    parents: int
-
-
-@dataclass(frozen=True)
-class ResolutionVerdict:
-    """What judging all alternatives gave.
-
-    Attributes
-    ----------
-    rejects_all : whether every alternative is rejected at the threshold
-    rival : the alternative that has the least evidence against it, of the kind that was judged
-        last; None if none lags
-    """
-
-    rejects_all: bool
-    rival: Move | Reorder | None
-
-
-@dataclass(frozen=True)
-class ResolutionDecision(Decision):
-    """A decision of the resolution rule. What is dear to compute is computed when asked for."""
-
-    rule: ResolutionRule = field(repr=False)
+    rule: GaussianRule = field(repr=False)
     moments: Moments = field(repr=False)
     estimate: LinearSEM = field(repr=False)
-    verdict: ResolutionVerdict | None
+    survey: Survey | None
 
     @cached_property
     def _evidence(self) -> tuple[Floats, float, float]:
@@ -228,11 +289,11 @@ class ResolutionDecision(Decision):
         _, tables, _ = resolution.row_tables(
             data, weights, self.rule.scale, -math.inf, math.inf, False
         )
-        found = resolution_levels.row_evidence(tables, weights)
+        found = levels.row_evidence(tables, weights)
         costs = swaps.swap_costs(split, weights)
         order = swaps.contrary_order(costs, weights)[0]
         missing = swaps.missing_evidence(costs, weights, split[2])
-        edges = np.minimum(resolution_levels.edge_levels(tables, weights), missing)
+        edges = np.minimum(levels.edge_levels(tables, weights), missing)
         return edges, found, order + swaps.log_swap_weight(p, split[2])
 
     @cached_property
@@ -248,11 +309,21 @@ class ResolutionDecision(Decision):
     @property
     def graph_evidence(self) -> float:
         """Evidence that nothing is left out, and that all directions are right, capped."""
-        return min(self._evidence[1], self._evidence[2], self.rule.cap)
+        return min(self._evidence[1], self._evidence[2], cap_of(self.threshold))
 
     @cached_property
     def evidence(self) -> float:
         return min(float(self.edge_evidence.min()), self.graph_evidence)
+
+    @property
+    def rival(self) -> LinearSEM | None:
+        """The estimate with one coefficient moved and the others along, as the data let them; or
+        with the best rows that another order leaves to some nodes.
+        """
+        departure = None if self.survey is None else self.survey.departure
+        if departure is None:
+            return None
+        return departure.rival(self.estimate, self.moments, self.rule.space)
 
     @property
     def reason(self) -> str:
@@ -263,20 +334,14 @@ class ResolutionDecision(Decision):
                 f"Every system that breaks the claim is rejected: the evidence has reached "
                 f"log(1/delta) = {self.threshold:.2f} nats."
             )
-        if self.verdict is not None and isinstance(self.verdict.rival, Move):
-            return self._about(self.verdict.rival)
+        smallest = self.rule.space.min_effect
+        departure = None if self.survey is None else self.survey.departure
+        if isinstance(departure, Move):
+            return departure.wait_in_words(self.estimate, smallest)
         edges, others, order = self._evidence
         if edges.min() < min(others, order, self.threshold):
             j, k = np.unravel_index(int(np.argmin(edges)), edges.shape)
-            return self._about(Move(int(j), int(k), 0))
+            return Move(int(j), int(k), 0).wait_in_words(self.estimate, smallest)
         if order < min(others, self.threshold):
             return "The directions of the effects are not yet certain enough."
         return "An effect that is not reported is not yet ruled out."
-
-    def _about(self, move: Move) -> str:
-        names, weights = self.estimate.names, self.estimate.weights
-        edge = f"{names[move.cause]} -> {names[move.effect]}"
-        if weights[move.effect, move.cause] != 0.0:
-            return f"The weight of {edge} is not yet certain enough."
-        smallest = self.rule.space.min_effect
-        return f"An effect {edge} of size {smallest:g} or more is not yet ruled out."

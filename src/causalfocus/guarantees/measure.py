@@ -1,11 +1,8 @@
-"""The evidence for an answer, from data that anyone collected."""
+"""The evidence for a model, from data that anyone collected."""
 
-from typing import Literal
-
-from causalfocus.errors import InvalidInputError
-from causalfocus.guarantees.class_ import EvidenceRule
-from causalfocus.guarantees.gaussian import ResolutionRule
+from causalfocus.guarantees.rules import DEFAULT_RULE, Rule, guarantee_of
 from causalfocus.moments.moments import Moments
+from causalfocus.system.actions import ActionSet
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import ModelClass
 
@@ -16,21 +13,18 @@ def evidence(
     space: ModelClass,
     *,
     epsilon: float | None,
-    stopping: Literal["resolution", "evidence"] = "resolution",
+    rule: Rule = DEFAULT_RULE,
 ) -> float:
-    """e_t: how strongly the data reject every system that would make an answer wrong, in nats.
+    """e_t: how strongly the data reject every system that would make a claim wrong, in nats.
 
     Parameters
     ----------
     moments : of the data, in the order of their collection
-    estimate : the answer that is judged
+    estimate : the model that is claimed
     space : the model class
     epsilon : accuracy of the weights; None for the graph alone
-    stopping : the rule, and with it what is claimed and what is assumed
+    rule : with it what is claimed and what is assumed; the paper's needs more than moments
     """
-    radius = None if epsilon is None else space.checked_epsilon(epsilon)
-    if stopping == "resolution":
-        return ResolutionRule(space, radius, delta=0.05).decide(moments, estimate).evidence
-    if stopping == "evidence":
-        return EvidenceRule(space, radius, delta=0.05).decide(moments, estimate).evidence
-    raise InvalidInputError(f"stopping must be 'resolution' or 'evidence', got {stopping!r}.")
+    nothing_to_set = ActionSet(dict.fromkeys(moments.names))
+    guarantee = guarantee_of(rule, nothing_to_set, space, epsilon=epsilon)
+    return guarantee.decide(moments, estimate).evidence

@@ -6,11 +6,18 @@ says how many.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import ClassVar
 
+from causalfocus.arrays import Floats
 from causalfocus.errors import InvalidInputError
+from causalfocus.guarantees.bounded import BoundedClaim
 from causalfocus.guarantees.decision import Decision
+from causalfocus.moments.moments import Moments
+from causalfocus.oracles.alternative import best_alternative
+from causalfocus.system.actions import Action
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import ModelClass
 
@@ -27,7 +34,7 @@ class PaperConstants:
         if self.space.max_effect is None or self.space.noise_variance is None:
             raise InvalidInputError(
                 "The paper's rule needs max_effect and a noise_variance range: its constants are "
-                "computed from them. Give both, or use the evidence rule, which needs neither."
+                "computed from them. Give both, or use rule='class', which needs neither."
             )
 
     @cached_property
@@ -103,7 +110,7 @@ def paper_log_tail(
     return PaperConstants(p, space, max_intervention).log_tail(t, x)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PaperDecision(Decision):
     """A decision of the paper's rule.
 
@@ -112,6 +119,7 @@ class PaperDecision(Decision):
     statistic : d_t
     log_tail : log f_t(d_t), untruncated
     forecast : the t at which the rule could fire if d_t / t stayed as it is; infinity without data
+    estimate : what is claimed
     """
 
     statistic: float
@@ -132,33 +140,74 @@ class PaperDecision(Decision):
             return "The paper's rule is satisfied."
         return (
             f"The paper's rule could fire after about {self.forecast:.1e} samples at the present "
-            f"rate of information; use the evidence rule."
+            f"rate of information; use rule='class'."
         )
 
 
 @dataclass(frozen=True)
-class PaperRule:
+class PaperRule(BoundedClaim):
     """Eq. focus_stopping_rule."""
 
-    constants: PaperConstants
-    delta: float
+    name: ClassVar[str] = "paper"
+    exploration: ClassVar[float] = 1.0
 
-    @property
-    def threshold(self) -> float:
-        return math.log(1.0 / self.delta)
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.epsilon is None:
+            raise InvalidInputError("The paper's rule needs an epsilon.")
+        if len(self.actions.names) == 1:
+            raise InvalidInputError("The paper's rule needs two variables or more.")
+        self.constants  # noqa: B018 - they are checked before the first sample
 
-    def decide(self, statistic: float, estimate: LinearSEM, rounds: int) -> PaperDecision:
-        """Apply the rule to d_t."""
-        if rounds == 0:
-            return PaperDecision(False, 0, self.threshold, None, 0.0, 0.0, math.inf, estimate)
-        tail = self.constants.log_tail(rounds, statistic)
-        stop = math.log(math.pi**2 / 6) + 2 * math.log(rounds) + min(tail, 0.0) < -self.threshold
-        forecast = self.forecast(statistic / rounds)
+    @cached_property
+    def constants(self) -> PaperConstants:
+        ends = (abs(value) for span in self.actions.ranges if span for value in span)
+        return PaperConstants(len(self.actions.names), self.space, max(ends, default=0.0))
+
+    def decide(
+        self,
+        moments: Moments,
+        estimate: LinearSEM,
+        counts: Floats | None = None,
+        *,
+        is_due: bool = True,
+    ) -> PaperDecision:
+        """Apply the rule to d_t, which depends on how often each action was taken."""
+        del is_due
+        if counts is None:
+            raise InvalidInputError(
+                "The paper's rule cannot be applied to sums alone: it needs to know how often each "
+                "action was taken."
+            )
+        taken = {action: float(n) for action, n in zip(self.actions, counts, strict=True)}
+        found = best_alternative(estimate, taken, self.space, epsilon=self.epsilon or math.nan)
+        return self.decide_on(found.value, estimate, round(moments.n))
+
+    def decide_on(self, statistic: float, estimate: LinearSEM, rounds: int) -> PaperDecision:
+        """Apply the rule to a statistic d_t after so many rounds."""
+        tail, stop, forecast = 0.0, False, math.inf
+        if rounds > 0:
+            tail = self.constants.log_tail(rounds, statistic)
+            log_sum = math.log(math.pi**2 / 6) + 2 * math.log(rounds) + min(tail, 0.0)
+            stop, forecast = log_sum < -self.threshold, self.first_firing(statistic / rounds)
         return PaperDecision(
-            stop, rounds, self.threshold, None, statistic, tail, forecast, estimate
+            stop=stop,
+            rounds=rounds,
+            threshold=self.threshold,
+            alarm=None,
+            statistic=statistic if rounds > 0 else 0.0,
+            log_tail=tail,
+            forecast=forecast,
+            estimate=estimate,
         )
 
-    def forecast(self, rate: float) -> float:
+    def forecast(
+        self, model: LinearSEM, share: Callable[[float], dict[Action, float]], start: float = 1.0
+    ) -> float:
+        del model, share, start
+        raise InvalidInputError("The paper's own rule stops at no feasible number of rounds.")
+
+    def first_firing(self, rate: float) -> float:
         """Smallest t at which the rule fires if d_t = rate * t, to three digits."""
         if rate <= 0.0:
             return math.inf

@@ -7,7 +7,7 @@ from typing import Protocol, runtime_checkable
 from numpy.typing import ArrayLike
 
 from causalfocus.arrays import Floats
-from causalfocus.guarantees import Decision
+from causalfocus.guarantees.decision import Decision
 from causalfocus.system.actions import Action
 from causalfocus.system.sem import LinearSEM
 
@@ -16,10 +16,18 @@ Sample = Mapping[str, float] | ArrayLike
 
 @dataclass(frozen=True)
 class Told:
-    """One line of a learner's log: what was done and what came of it."""
+    """One line of a learner's log: what was done and what came of it.
+
+    Attributes
+    ----------
+    action : what was done
+    sample : one number per node, in their order
+    ask : number of the ask that it answers; None if nobody had asked for it
+    """
 
     action: Action
     sample: Floats
+    ask: int | None = None
 
 
 class Learner(Protocol):
@@ -42,7 +50,7 @@ class Learner(Protocol):
         """Whether to stop, and why."""
 
     def ask(self) -> Action:
-        """What to do next; the same answer until something is told."""
+        """What to do next; the same until something is told."""
 
     def tell(self, action: Action, sample: Sample) -> None:
         """Take in one sample, asked for or not."""

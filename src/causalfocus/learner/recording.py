@@ -1,33 +1,47 @@
-"""What every learner keeps, and how it takes in a sample: whole or not at all."""
+"""What every learner does alike: ask, and take in a sample whole or not at all."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import MutableSequence, Sequence
+from dataclasses import replace
+from typing import Generic, TypeVar
 
 import numpy as np
 
 from causalfocus.arrays import Floats
 from causalfocus.errors import InvalidInputError
 from causalfocus.learner.protocol import Sample, Told
+from causalfocus.learner.state import Ask, Asks, LearnerState
 from causalfocus.moments.moments import Moments
+from causalfocus.moments.state import State as MomentState
 from causalfocus.system.actions import Action, ActionSet, actions_as_arrays
 
+S = TypeVar("S", bound=LearnerState)
 
-class Recording(ABC):
-    """The log of a learner with its sums and counts.
+
+class Recording(ABC, Generic[S]):
+    """A learner's log, and its state after it.
 
     Parameters
     ----------
     actions : what can be done
     """
 
+    _state: S
+
     def __init__(self, actions: ActionSet) -> None:
         self.actions = actions
-        self._moments = Moments(actions.names)
         self._targets, self._values = actions_as_arrays(actions, actions.names)
         self._index = {action: i for i, action in enumerate(actions)}
-        self._counts: Floats = np.zeros(len(actions))
-        self._log: list[Told] = []
+        self._log: MutableSequence[Told] = []
+
+    def _blank_state(self) -> LearnerState:
+        """What every learner starts with."""
+        return LearnerState(
+            rounds=0,
+            moments=MomentState.empty(len(self.names)),
+            counts=np.zeros(len(self.actions)),
+            asks=Asks(),
+        )
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -36,70 +50,141 @@ class Recording(ABC):
     @property
     def log(self) -> Sequence[Told]:
         """All that was told, in order."""
-        return tuple(self._log)
+        return tuple(self._log[: self.rounds])
+
+    @property
+    def state(self) -> S:
+        """All that asking and telling have changed; frozen."""
+        return self._state
 
     @property
     def rounds(self) -> int:
-        return len(self._log)
+        return self._state.rounds
+
+    @property
+    def moments(self) -> Moments:
+        """Of all samples so far. A copy: what is added to it changes nothing here."""
+        return Moments.from_state(self.names, self._state.moments)
 
     @property
     def counts(self) -> dict[Action, int]:
         """How often each action of the set was taken."""
-        return {action: int(n) for action, n in zip(self.actions, self._counts, strict=True)}
+        return {a: int(n) for a, n in zip(self.actions, self._state.counts, strict=True)}
 
     @property
     def cost(self) -> float:
         """What the rounds so far have cost; actions that are not in the set are not counted."""
-        return float(self._counts @ np.array(self.actions.costs))
+        return float(self._state.counts @ np.array(self.actions.costs))
+
+    @property
+    def pending(self) -> tuple[Ask, ...]:
+        """Asks that were neither answered nor withdrawn, in the order of asking."""
+        return self._state.asks.pending
 
     def ask(self) -> Action:
         """The action to perform next; the same until something is told."""
         return self.ask_batch(1)[0]
 
-    def ask_batch(self, n: int) -> list[Action]:
-        """The next n actions, if nothing were learned in between."""
+    def ask_batch(self, n: int, pending: Sequence[Action] = ()) -> list[Action]:
+        """The next n actions, if nothing were learned in between.
+
+        Each is an ask with a number, pending until it is told or withdrawn. Without `pending`, what
+        was asked since the last sample comes first: asking again changes nothing.
+
+        Parameters
+        ----------
+        n : how many
+        pending : actions that are being performed elsewhere; they count as done
+        """
         if n < 1:
             raise InvalidInputError(f"A batch has at least one action, got n = {n}.")
         self._require_asking()
-        counts, taken = self._counts.copy(), []
-        for i in range(n):
-            chosen = self._next(counts, self.rounds + i)
-            counts[chosen] += 1
-            taken.append(self.actions[chosen])
-        return taken
+        state = self._state
+        kept = [ask.action for ask in state.asks.pending if ask.rounds == state.rounds]
+        known = [] if pending else kept[:n]
+        chosen = self.choose(n - len(known), (*pending, *known)) if n > len(known) else []
+        if chosen:
+            self._state = replace(state, asks=state.asks.issue(chosen, state.rounds))
+        return [*known, *chosen]
 
-    def _require_asking(self) -> None:  # noqa: B027
+    def choose(self, n: int, pending: Sequence[Action] = ()) -> list[Action]:
+        """What the next n asks would be. Nothing is asked by this.
+
+        pending : actions that are being performed; they count as done
+        """
+        self._require_asking()
+        counts, t, chosen = self._state.counts.copy(), self.rounds, []
+        for action in pending:
+            if action in self._index:
+                counts[self._index[action]] += 1
+            t += 1
+        for i in range(n):
+            at = self.next_index(counts, t + i)
+            counts[at] += 1
+            chosen.append(self.actions[at])
+        return chosen
+
+    def put_ask(self, number: int, action: Action) -> None:
+        """Take over an ask that was issued elsewhere, under its number."""
+        asks = self._state.asks.put(number, action, self.rounds)
+        self._state = replace(self._state, asks=asks)
+
+    def withdraw(self, number: int) -> None:
+        """Give up a pending ask: it will not be performed."""
+        self._state = replace(self._state, asks=self._state.asks.settle(number))
+
+    def _require_asking(self) -> None:
         """Raise if there is nothing more to ask."""
 
     @abstractmethod
-    def _next(self, counts: Floats, t: int) -> int:
+    def next_index(self, counts: Floats, t: int) -> int:
         """Index of the next action, after t rounds with these counts."""
 
     def tell(self, action: Action, sample: Sample) -> None:
-        """Take in one sample, asked for or not: a mapping from name to value, or p numbers."""
-        before = self._saved()
-        try:
-            row = self._moments._take(action, sample)
-            row.setflags(write=False)
-            at = self._index.get(action)
-            if at is not None:
-                self._counts[at] += 1
-            told = Told(action, row)
-            self._log.append(told)
-            self._learn(told)
-        except BaseException:  # a sample is taken in whole or not at all
-            self._restore(before)
-            raise
+        """Take in one sample, asked for or not: a mapping from name to value, or p numbers.
+
+        It answers the first pending ask for its action, if there is one.
+        """
+        row = self.moments.as_row(action, sample)
+        self._take(Told(action, _frozen(row), self._state.asks.matching(action)))
+
+    def take(self, told: Told) -> None:
+        """Take in a line of a log, which says itself which ask it answers."""
+        row = self.moments.as_row(told.action, told.sample)
+        self._take(replace(told, sample=_frozen(row)))
+
+    def _take(self, told: Told) -> None:
+        state = self.after(told)
+        if len(self._log) > self.rounds:
+            del self._log[self.rounds :]  # of a round that was interrupted
+        self._log.append(told)
+        self._state = state  # until here nothing has happened, and from here on everything has
 
     @abstractmethod
-    def _learn(self, told: Told) -> None:
-        """Learn from the sample that was just written down."""
+    def after(self, told: Told) -> S:
+        """The state after one more line of the log; nothing here changes."""
 
-    def _saved(self) -> tuple[Any, ...]:
-        """All that telling changes."""
-        return self.rounds, self._counts.copy(), self._moments._state
+    def _recorded(self, told: Told) -> S:
+        """The present state with a sample written down and nothing learned from it."""
+        moments, counts = self.moments, self._state.counts
+        moments.add_row(told.action, told.sample)
+        at = self._index.get(told.action)
+        if at is not None:
+            counts = counts.copy()
+            counts[at] += 1
+        return replace(
+            self._state,
+            rounds=self.rounds + 1,
+            moments=moments.state,
+            counts=counts,
+            asks=self._state.asks.settle(told.ask),
+        )
 
-    def _restore(self, saved: tuple[Any, ...]) -> None:
-        rounds, counts, self._moments._state = saved
-        self._counts[:] = counts
-        del self._log[rounds:]
+    def restore(self, state: S, log: MutableSequence[Told]) -> None:
+        """Go on from a state of a learner of the same specification, and the log that led to it."""
+        self._log, self._state = log, state
+
+
+def _frozen(row: Floats) -> Floats:
+    row.setflags(write=False)
+    return row

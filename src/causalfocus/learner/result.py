@@ -2,23 +2,30 @@
 
 from dataclasses import dataclass
 
-from causalfocus.guarantees import Interval
+import numpy as np
+
+from causalfocus.arrays import Floats
+from causalfocus.guarantees.decision import Decision
+from causalfocus.guarantees.guarantee import Guarantee
+from causalfocus.guarantees.verdicts import Interval
+from causalfocus.learner.advice import advice
+from causalfocus.moments.moments import Moments
 from causalfocus.system.actions import Action
 from causalfocus.system.sem import LinearSEM
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Result:
-    """The certified answer if the learner has stopped, else the present one.
+    """What was certified if the learner has stopped, else what it would say now.
 
     Attributes
     ----------
     model : graph, weights (``[effect, cause]``), noise variances and intercepts
     intervals : per edge, the weights that the evidence does not reject at delta, given the graph
-    certified : whether the answer carries the guarantee
-    refuted : what the data say against the assumptions, in words, if they do: then no answer is
+    certified : whether the model carries the guarantee
+    refuted : what the data say against the assumptions, in words, if they do: then nothing is
         certified
-    rounds : samples when the answer was fixed
+    rounds : samples when the model was fixed
     evidence, threshold : in nats
     delta, epsilon : what was asked for
     counts : how often each action was taken up to then
@@ -36,3 +43,35 @@ class Result:
     epsilon: float | None
     counts: dict[Action, int]
     cost: float
+
+
+def result_of(
+    guarantee: Guarantee,
+    moments: Moments,
+    estimate: LinearSEM,
+    decision: Decision,
+    counts: Floats,
+    *,
+    has_stopped: bool,
+) -> Result:
+    """What a rule has to say of an estimate, certified if it has stopped and is not refuted."""
+    return Result(
+        model=estimate,
+        intervals=guarantee.intervals(moments, estimate),
+        certified=has_stopped and not decision.refuted,
+        refuted=refutation_in_words(guarantee, moments, decision) if has_stopped else None,
+        rounds=decision.rounds,
+        evidence=decision.evidence,
+        threshold=decision.threshold,
+        delta=guarantee.delta,
+        epsilon=guarantee.epsilon,
+        counts={a: int(n) for a, n in zip(guarantee.actions, counts, strict=True)},
+        cost=float(counts @ np.array(guarantee.actions.costs)),
+    )
+
+
+def refutation_in_words(guarantee: Guarantee, moments: Moments, decision: Decision) -> str | None:
+    """What the data say against the assumptions and what to do, if they are refuted."""
+    if decision.alarm is None:
+        return None
+    return f"{decision.reason} {advice(decision.alarm, moments, guarantee)}"

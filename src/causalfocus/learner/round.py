@@ -1,141 +1,198 @@
-"""What a learner makes of its data after a round: the estimate, the decision, and what to aim at.
+"""One round, as the data travels.
 
-To judge all alternatives is dear, and so is testing the assumptions; both are done on a schedule.
-The evidence holds on any.
+tell -> moments -> estimate -> decision -> alternative -> gains -> AdaHedge -> tracking -> ask: one
+direction, no step reaches back up. Each step is a method of the rule (`guarantees`), or a module of
+`moments` and `allocation`; this one puts them in a row.
 """
 
-import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
-from causalfocus.arrays import Floats, Ints
-from causalfocus.guarantees import (
-    Decision,
-    EvidenceDecision,
-    EvidenceRule,
-    PaperRule,
-    ResolutionDecision,
-    ResolutionRule,
-)
-from causalfocus.guarantees.claims import Claim, ExactClaim, ResolutionClaim
+import numpy as np
+
+from causalfocus.allocation import AdaHedge, forced_action, tracked_action
+from causalfocus.arrays import Floats
+from causalfocus.guarantees.decision import Decision
+from causalfocus.guarantees.guarantee import Guarantee
 from causalfocus.kernels.sums import population
+from causalfocus.learner.result import Result, result_of
+from causalfocus.learner.schedule import Schedule
+from causalfocus.learner.state import LearnerState
 from causalfocus.moments.moments import Moments
-from causalfocus.oracles import best_alternative
-from causalfocus.system.actions import ActionSet
 from causalfocus.system.sem import LinearSEM
 
-Rule = ResolutionRule | EvidenceRule | PaperRule
+TIE = 1e-9
+"""Gains that differ by less, relatively, are equal; the less taken action comes first."""
 
-JUDGE_SHARE = 100
-"""After all alternatives were judged in vain, one more round per so many passes until the next."""
-
-FIRST_CHECK, CHECK_GROWTH = 64, 1.2
-"""The assumptions are put to the test at 64 rounds, at a fifth more, and so on; and at the stop."""
+Design = Literal["focus", "uniform"]
 
 
 @dataclass(frozen=True)
-class Judgement:
-    """The state of affairs after some rounds.
+class Standing:
+    """What the rule makes of the data after a round.
 
     Attributes
     ----------
-    estimate : what would be reported
+    estimate : the model shown now
     decision : of the rule
-    aim : gains per unit of cost against the alternative that keeps the evidence from rising, until
-        all are judged again; None if none does
-    next_look, next_check : rounds from which on all alternatives are judged, and the assumptions
-        put to the test
+    schedule : for the rounds to come
     """
 
     estimate: LinearSEM
     decision: Decision
-    aim: Floats | None = None
-    next_look: int = 0
-    next_check: int = FIRST_CHECK
+    schedule: Schedule
 
 
-@dataclass(frozen=True)
-class Judge:
-    """Applies a rule after every round.
+@dataclass(frozen=True, kw_only=True)
+class FocusState(LearnerState):
+    """What FOCUS keeps beyond every learner.
 
     Attributes
     ----------
-    claim, rule : what is claimed and when
-    actions : what can be done
-    targets, values, costs : of the actions, costs in units of the cheapest
-    has_aim : whether to look for what keeps the evidence from rising
+    hedge : the game, after the gains of all rounds
+    played : (k,), sums of its allocations so far, in units of the cheapest action's cost
+    before : the schedule before the last round
+    standing : what the last round gave; it follows from the moments, the counts and `before`
+    stop : the first certificate, or the refutation
+    continued : rounds at which someone chose to go on after the stop
+    chooser : the state of whoever chooses the actions, if it is not FOCUS
     """
 
-    claim: Claim
-    rule: Rule
-    actions: ActionSet
-    targets: Ints
-    values: Floats
+    hedge: AdaHedge
+    played: Floats
+    before: Schedule
+    standing: Standing = field(metadata={"follows": True})
+    stop: Result | None = None
+    continued: tuple[int, ...] = ()
+    chooser: LearnerState | None = None
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """Plays rounds under one rule.
+
+    Attributes
+    ----------
+    guarantee : the rule
+    design : "focus", or "uniform", which takes the actions in turn
+    costs : (k,), in units of the cheapest action; exactly 1 where they are equal
+    """
+
+    guarantee: Guarantee
+    design: Design
     costs: Floats
-    has_aim: bool
 
-    def judged(self, moments: Moments, counts: Floats, before: Judgement | None) -> Judgement:
-        """After one more round; `before` is what the last one gave.
+    def start(self, blank: LearnerState) -> FocusState:
+        """Before the first sample."""
+        k = len(self.costs)
+        standing = self.stand(self.moments_of(blank), blank.counts, Schedule())
+        state = FocusState(
+            **vars(blank),
+            hedge=AdaHedge.start(k),
+            played=np.zeros(k),
+            before=Schedule(),
+            standing=standing,
+        )
+        return self.conclude(state)
 
-        counts : how often each action was taken, for the paper's rule
+    def learn(self, state: FocusState, cost: float) -> FocusState:
+        """The state after a sample was written down: the whole way of a round.
+
+        cost : of the action that was taken
         """
-        estimate, rounds = self.claim.estimate(moments), round(moments.n)
-        if isinstance(self.rule, PaperRule):
-            return Judgement(estimate, self._by_the_paper(self.rule, estimate, counts, rounds))
-        next_look, next_check = 0, FIRST_CHECK
-        aim = None
-        if before is not None:
-            next_look, next_check, aim = before.next_look, before.next_check, before.aim
-        is_due = rounds >= next_look
-        decision = self.rule.decide(moments, estimate, judge_graph=is_due)
-        if is_due and self.has_aim:
-            aim = self._aim(moments, decision)
-        if decision.verdict is not None:
-            next_look = rounds + max(1, rounds // JUDGE_SHARE)
-        if not decision.stop and rounds >= next_check:
-            next_check = max(FIRST_CHECK, math.ceil(rounds * CHECK_GROWTH))
-            alarm = self.rule.refutation(moments, estimate)
+        before, moments = state.standing.schedule, self.moments_of(state)
+        standing = self.stand(moments, state.counts, before)
+        gains = None
+        if self.design == "focus":
+            gains = self.gains(moments, standing.estimate, state.hedge.weights)
+        state = self.conclude(replace(state, before=before, standing=standing))
+        if gains is None:
+            return state
+        played = state.played + state.hedge.weights * cost
+        return replace(state, hedge=state.hedge.after(gains), played=played)
+
+    def moments_of(self, state: LearnerState) -> Moments:
+        return Moments.from_state(self.guarantee.actions.names, state.moments)
+
+    def stand(self, moments: Moments, counts: Floats, schedule: Schedule) -> Standing:
+        """Estimate and decision; and what to aim at, if some rival lags behind the others."""
+        estimate, rounds = self.guarantee.estimate(moments), round(moments.n)
+        is_due = rounds >= schedule.next_survey
+        decision = self.guarantee.decide(moments, estimate, counts, is_due=is_due)
+        if is_due and self.design == "focus":
+            schedule = replace(schedule, aim=self.aim(estimate, decision.rival))
+        if decision.has_surveyed:
+            schedule = schedule.after_survey(rounds)
+        if not decision.stop and rounds >= schedule.next_check:
+            schedule = schedule.after_check(rounds)
+            alarm = self.guarantee.refutation(moments, estimate)
             if alarm is not None:
                 decision = replace(decision, stop=True, alarm=alarm)
-        return Judgement(estimate, decision, aim, next_look, next_check)
+        return Standing(estimate, decision, schedule)
 
-    def _by_the_paper(
-        self, rule: PaperRule, estimate: LinearSEM, counts: Floats, rounds: int
-    ) -> Decision:
-        taken = {action: float(n) for action, n in zip(self.actions, counts, strict=True)}
-        found = best_alternative(
-            estimate, taken, self.claim.space, epsilon=self.claim.epsilon or math.nan
-        )
-        return rule.decide(found.value, estimate, rounds)
-
-    def _aim(
-        self, moments: Moments, decision: EvidenceDecision | ResolutionDecision
-    ) -> Floats | None:
-        """What to go for until the next look: the alternative that lags behind the others.
+    def aim(self, estimate: LinearSEM, rival: LinearSEM | None) -> Floats | None:
+        """What to go for until the next survey: gains against the rival that lags behind.
 
         The game plays against expectations, in which a graph with a superfluous edge is far away;
         the data at hand may happen to favour one, and then all waits for it. The evidence is valid
         for any choice of actions, so this moves the number of rounds alone.
         """
-        rival = self._rival(moments, decision)
         if rival is None:
             return None
-        model = decision.estimate
         gains = population.divergences(
-            (model.weights, model.noise_variances, model.intercepts, model.order),
+            estimate.as_reference(),
             (rival.weights, rival.noise_variances, rival.intercepts),
-            self.targets,
-            self.values,
+            *self.guarantee.targets_and_values,
         )
         return gains / self.costs
 
-    def _rival(
-        self, moments: Moments, decision: EvidenceDecision | ResolutionDecision
-    ) -> LinearSEM | None:
-        if decision.verdict is None or decision.verdict.rival is None:
-            return None
-        claim, model = self.claim, decision.estimate
-        if isinstance(claim, ResolutionClaim) and isinstance(decision, ResolutionDecision):
-            return claim.rival(moments, model, decision.verdict.rival)
-        if isinstance(claim, ExactClaim) and isinstance(decision, EvidenceDecision):
-            return claim.rival(moments, model, decision.verdict.rival)
-        return None
+    def gains(self, moments: Moments, estimate: LinearSEM, allocation: Floats) -> Floats:
+        """Divergences of the best response per unit of cost; none where a sample fits perfectly, or
+        for a single node.
+
+        Without a lower bound on the noise, the divergences from a nearly perfect fit know no limit,
+        and AdaHedge never forgets them. So it waits until every row has twice as many samples as it
+        could have coefficients.
+        """
+        samples = moments.rows(intercept=self.guarantee.space.intercept).counts
+        if not self.guarantee.bounds_noise and samples.min() < 2 * (estimate.p + 1):
+            return np.zeros(len(self.costs))
+        gains = self.guarantee.gains(estimate, allocation / self.costs)
+        return gains / self.costs if np.isfinite(gains).all() else np.zeros(len(gains))
+
+    def conclude(self, state: FocusState) -> FocusState:
+        """Keep the first stop. What was refuted once is never certified."""
+        if not state.standing.decision.stop or state.stop is not None:
+            return state
+        return replace(state, stop=self.result(state, has_stopped=True))
+
+    def result(self, state: FocusState, *, has_stopped: bool) -> Result:
+        """What there is to say after a round."""
+        standing = state.standing
+        return result_of(
+            self.guarantee,
+            self.moments_of(state),
+            standing.estimate,
+            standing.decision,
+            state.counts,
+            has_stopped=has_stopped,
+        )
+
+    def next_index(self, state: FocusState, counts: Floats, t: int) -> int:
+        """Tracking of the game's allocation; while a rival lags, the action against it.
+
+        All in units of the cheapest action's cost, which are rounds if costs are equal.
+        """
+        if self.design == "uniform":
+            return int(counts.argmin())
+        spent = counts * self.costs
+        total = t + float((spent - counts).sum())
+        aim, share = state.standing.schedule.aim, self.guarantee.exploration
+        if aim is None:
+            return tracked_action(spent, state.played, total, share)
+        forced = forced_action(spent, total, share)
+        if forced is not None:
+            return forced
+        most = float(aim.max())
+        best = np.flatnonzero(aim >= most - TIE * abs(most))
+        return int(best[spent[best].argmin()])

@@ -56,8 +56,28 @@ class Moments:
     """
 
     def __init__(self, names: Iterable[str]) -> None:
-        self.names: Final = checked_names(names)
-        self._state = State.empty(len(self.names))
+        self._names = checked_names(names)
+        self._state = State.empty(len(self._names))
+
+    @classmethod
+    def from_state(cls, names: tuple[str, ...], state: State) -> Self:
+        """Moments that hold a state; the two share it, for it is never written to.
+
+        names : the nodes in order, checked before
+        """
+        moments = cls.__new__(cls)
+        moments._names, moments._state = names, state
+        return moments
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The nodes in order."""
+        return self._names
+
+    @property
+    def state(self) -> State:
+        """All that was added up so far. It is never written to."""
+        return self._state
 
     @classmethod
     def expected(cls, model: LinearSEM, weights: Mapping[Action, float]) -> Self:
@@ -101,15 +121,13 @@ class Moments:
 
         The node that was set may be left out of a mapping. On an error nothing is added.
         """
-        self._take(action, sample)
+        self.add_row(action, self.as_row(action, sample))
 
-    def _take(self, action: Action, sample: Mapping[str, float] | ArrayLike) -> Floats:
-        """Add one sample and return it as p numbers, as it was taken in."""
+    def add_row(self, action: Action, row: Floats) -> None:
+        """Add one sample that `as_row` has checked."""
         target = target_index(action, self.names)
-        row = self.as_row(action, sample)
         state = self._state.with_anchor(round(self.n) + 1, target, row)
         self._state = state.after(np.array([target]), row[None, :])
-        return row
 
     def add_many(self, actions: Sequence[Action], samples: ArrayLike) -> None:
         """Add samples in bulk, one row and one action each. On an error nothing is added."""

@@ -13,7 +13,7 @@ from causalfocus.moments.marks import is_training, mark_at, marks_before
 from causalfocus.moments.views import RowMoments
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class State:
     """All that was added up to some time. It is never written to: what is added makes another, so
     that any number of copies share one.
@@ -38,12 +38,19 @@ class State:
     marks: Mapping[int, Floats]
     watch: Watch
     is_sure: bool = True
-    views: dict[bool, RowMoments] = field(default_factory=dict)
+    views: dict[bool, RowMoments] = field(default_factory=dict, metadata={"follows": True})
 
     @classmethod
     def empty(cls, p: int) -> "State":
         sums = np.zeros((3, 2, p + 1, p + 1, p + 1))
-        return cls(0.0, sums, np.zeros((3, p)), Anchors(), {}, Watch.empty(p))
+        return cls(
+            n=0.0,
+            sums=sums,
+            origins=np.zeros((3, p)),
+            anchors=Anchors(),
+            marks={},
+            watch=Watch.empty(p),
+        )
 
     @property
     def is_expected(self) -> bool:
@@ -72,7 +79,7 @@ class State:
             marks = {**marks, mark: sums}
             if is_training(mark):
                 watch = watch.with_mark(mark)
-        return State(float(n), sums, self.origins, self.anchors, marks, watch, self.is_sure)
+        return replace(self, n=float(n), sums=sums, marks=marks, watch=watch, views={})
 
     def merged(self, other: "State") -> "State":
         """With what another holds, collected later."""
@@ -94,4 +101,4 @@ class State:
         keeps_marks = largest_loss**2 <= moment_sums.FAR
         watch = state.watch.merged(other.watch, steps, keeps_marks=keeps_marks)
         n = state.n + other.n
-        return State(n, sums, state.origins, state.anchors, state.marks, watch, is_sure)
+        return replace(state, n=n, sums=sums, watch=watch, is_sure=is_sure, views={})

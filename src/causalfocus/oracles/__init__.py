@@ -1,14 +1,14 @@
-"""The exact oracles: the joint MLE, the closest alternative, and what to report of a system."""
+"""The exact oracles: the joint MLE, the closest alternative, and the estimates."""
 
 from causalfocus.oracles.alternative import Alternative, best_alternative
 from causalfocus.oracles.estimate import graph_mle, joint_mle
-from causalfocus.oracles.gaussian import report, reported_from
+from causalfocus.oracles.gaussian import gaussian_estimate, shown_from
 
 __all__ = [
     "Alternative",
     "best_alternative",
+    "gaussian_estimate",
     "graph_mle",
     "joint_mle",
-    "report",
-    "reported_from",
+    "shown_from",
 ]

@@ -80,5 +80,5 @@ def best_alternative(
     if model.p == 1:
         return Alternative(None, math.inf, None)
     value = float((gains * actions[2]).sum())
-    closest = LinearSEM._trusted(found.copy(), variances.copy(), intercepts, model.names)
+    closest = LinearSEM.from_fit(found.copy(), variances.copy(), intercepts, model.names)
     return Alternative(closest, value, "same graph" if is_same else "different graph")

@@ -46,7 +46,7 @@ def joint_mle(moments: Moments, space: ModelClass) -> LinearSEM:
             space.variance_limits,
             math.inf,
         )
-    return LinearSEM._trusted(
+    return LinearSEM.from_fit(
         weights, variances, fitted_intercepts(weights, rows, space.intercept), moments.names
     )
 
@@ -64,7 +64,7 @@ def graph_mle(moments: Moments, parents: Ints, space: ModelClass) -> LinearSEM:
             (space.min_effect, space.effect_limit),
             space.variance_limits,
         )
-    return LinearSEM._trusted(
+    return LinearSEM.from_fit(
         weights, variances, fitted_intercepts(weights, rows, space.intercept), moments.names
     )
 

@@ -1,7 +1,7 @@
-"""The report of the resolution rule: a graph of the effects that matter, and their weights."""
+"""The estimate of the gaussian rule: a graph of the effects that matter, and their weights."""
 
 from causalfocus.kernels.exact import oracles
-from causalfocus.kernels.gaussian import response as resolution_response
+from causalfocus.kernels.gaussian import response as gaussian_response
 from causalfocus.moments.moments import Moments
 from causalfocus.oracles.estimate import fitted_intercepts
 from causalfocus.oracles.limits import numerical_errors, require_feasible_size
@@ -9,8 +9,8 @@ from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import ModelClass
 
 
-def report(moments: Moments, space: ModelClass) -> LinearSEM:
-    """What the resolution rule reports: the graph of the effects that matter, and of slighter ones
+def gaussian_estimate(moments: Moments, space: ModelClass) -> LinearSEM:
+    """What the gaussian rule shows: the graph of the effects that matter, and of slighter ones
     that are plain to see, with weights fitted on all that may influence a node.
 
     The graph is that of the joint maximum-likelihood estimate with effects of size min_effect or
@@ -24,14 +24,14 @@ def report(moments: Moments, space: ModelClass) -> LinearSEM:
     require_feasible_size(len(moments.names))
     rows = moments.rows(intercept=space.intercept)
     kernel_rows = rows.grams, rows.lows, rows.counts
-    with numerical_errors("report", rows):
+    with numerical_errors("estimate", rows):
         graph, variances = oracles.reported(kernel_rows, space.min_effect)
-        weights = resolution_response.refitted(kernel_rows, graph)
-    return LinearSEM._trusted(
+        weights = gaussian_response.refitted(kernel_rows, graph)
+    return LinearSEM.from_fit(
         weights, variances, fitted_intercepts(weights, rows, space.intercept), moments.names
     )
 
 
-def reported_from(space: ModelClass) -> float:
-    """The size from which on an effect of a known system would be reported."""
+def shown_from(space: ModelClass) -> float:
+    """The size from which on an effect of a known system would be shown."""
     return 0.5 * space.min_effect

@@ -3,38 +3,28 @@
 The evidence is computed from moments, and a model and a design say what the moments will be on
 average after T rounds. So the rule itself is asked at which T it would stop on the expected moments
 of the optimal design, forced exploration included. Runs differ from that by chance; by how much was
-measured once, `FACTORS`, and is checked by `causalfocus benchmark --systems`.
+measured once, `Guarantee.spread`, and is checked by `causalfocus benchmark --systems`.
 """
 
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import numpy as np
 
 from causalfocus.errors import InvalidInputError
-from causalfocus.guarantees import EvidenceRule, ResolutionRule
-from causalfocus.guarantees.claims import Stopping
-from causalfocus.learner.focus import EXPLORATION
-from causalfocus.moments.moments import Moments
-from causalfocus.oracles import report
+from causalfocus.guarantees import DEFAULT_RULE, Guarantee, Rule, guarantee_of
 from causalfocus.planning.complexity import Complexity, complexity
 from causalfocus.system.actions import Action, ActionSet
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import ModelClass
 
-FACTORS: Final[dict[Stopping, tuple[float, float, float]]] = {
-    "resolution": (0.9, 1.1, 1.25),
-    "evidence": (0.65, 1.0, 1.15),
-}
-"""Rounds of FOCUS over those on expected moments: tenth percentile, median, ninetieth."""
-
-MOST_ROUNDS: Final = 1e12
 DELTAS: Final = (0.1, 0.05, 0.02, 0.01, 0.005)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Forecast:
     """What one system will take.
 
@@ -64,7 +54,7 @@ def forecasts(
     *,
     epsilon: float | None,
     deltas: Sequence[float] = DELTAS,
-    stopping: Stopping = "resolution",
+    rule: Rule = DEFAULT_RULE,
 ) -> tuple[Forecast, ...]:
     """Rounds that FOCUS will need on a system, one forecast per delta; infinite if for ever.
 
@@ -74,68 +64,47 @@ def forecasts(
     actions : what can be done, with costs if they differ
     space : the model class
     epsilon : accuracy of the weights; None for the graph alone
-    deltas : how often the answer may be wrong
-    stopping : the rule
+    deltas : how often what is certified may be wrong
+    rule : which one stops
     """
-    found = complexity(model, actions, space, epsilon=epsilon, stopping=stopping)
-    kind = _rule_kind(stopping)
+    found = complexity(model, actions, space, epsilon=epsilon, rule=rule)
     result, start = [], 1.0
     for delta in sorted(deltas, reverse=True):
-        rule = kind(space, found.epsilon, delta)
+        guarantee = guarantee_of(rule, actions, space, epsilon=found.epsilon, delta=delta)
+        share = partial(_share, found, guarantee)
         if found.is_identifiable and start < math.inf:
-            start = _first_stop(rule, model, found, actions, start)
+            start = guarantee.forecast(model, share, start)
         ideal = start if found.is_identifiable else math.inf
-        spent = _spent(found, actions, ideal)
-        low, middle, high = (factor * ideal for factor in FACTORS[stopping])
-        per_round = sum(spent[a] * cost for a, cost in zip(actions, actions.costs, strict=True))
-        cost = middle * per_round
-        result.append(Forecast(found.epsilon, delta, middle, low, high, cost, spent, found))
+        parts = share(ideal)
+        low, middle, high = (factor * ideal for factor in guarantee.spread)
+        per_round = sum(parts[a] * cost for a, cost in zip(actions, actions.costs, strict=True))
+        result.append(
+            Forecast(
+                epsilon=found.epsilon,
+                delta=delta,
+                rounds=middle,
+                low=low,
+                high=high,
+                cost=middle * per_round,
+                share=parts,
+                complexity=found,
+            )
+        )
     return tuple(result)
 
 
-def _rule_kind(stopping: Stopping) -> type[ResolutionRule] | type[EvidenceRule]:
-    if stopping == "paper":
-        raise InvalidInputError("The paper's own rule stops at no feasible number of rounds.")
-    return ResolutionRule if stopping == "resolution" else EvidenceRule
-
-
-def _spent(found: Complexity, actions: ActionSet, rounds: float) -> dict[Action, float]:
+def _share(found: Complexity, guarantee: Guarantee, rounds: float) -> dict[Action, float]:
     """Shares of the rounds: the optimal design, and every action as often as FOCUS forces it."""
-    share = found.share_of_rounds
-    costs = np.array(actions.costs) / min(actions.costs)
+    share, prices = found.share_of_rounds, guarantee.actions.costs
+    costs, floors = np.array(prices) / min(prices), np.zeros(len(prices))
     total = rounds * float(np.array(list(share.values())) @ costs)
-    floors = EXPLORATION * math.sqrt(total) / costs / rounds if total < math.inf else 0.0 * costs
+    if total < math.inf:
+        floors = guarantee.exploration * math.sqrt(total) / costs / rounds
     amounts = np.maximum(np.array(list(share.values())), floors)
     return dict(zip(share, (amounts / amounts.sum()).tolist(), strict=True))
 
 
-def _first_stop(
-    rule: ResolutionRule | EvidenceRule,
-    model: LinearSEM,
-    found: Complexity,
-    actions: ActionSet,
-    start: float,
-) -> float:
-    """The number of rounds at which the rule stops on expected moments, to a thousandth."""
-
-    def stops(rounds: float) -> bool:
-        share = _spent(found, actions, rounds)
-        moments = Moments.expected(model, {a: rounds * part for a, part in share.items()})
-        answer = report(moments, rule.space) if isinstance(rule, ResolutionRule) else model
-        return rule.decide(moments, answer).stop
-
-    low, high = start, max(2.0 * start, 16.0)
-    while not stops(high):
-        low, high = high, 2.0 * high
-        if high > MOST_ROUNDS:
-            return math.inf
-    while high > 1.001 * low:
-        middle = math.sqrt(low * high)
-        low, high = (low, middle) if stops(middle) else (middle, high)
-    return high
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Outlook:
     """Rounds over plausible systems, for one accuracy and confidence.
 
@@ -165,14 +134,14 @@ def outlook(per_system: Sequence[Forecast]) -> Outlook:
     spread = [value for f in per_system for value in (f.low, f.rounds, f.rounds, f.high)]
     low, high = np.quantile(spread, [0.1, 0.9], method="nearest")
     return Outlook(
-        first.epsilon,
-        first.delta,
-        float(np.median([f.rounds for f in per_system])),
-        float(low),
-        float(high),
-        float(np.median([f.cost for f in per_system])),
-        len(per_system),
-        sum(not f.complexity.is_identifiable for f in per_system),
+        epsilon=first.epsilon,
+        delta=first.delta,
+        rounds=float(np.median([f.rounds for f in per_system])),
+        low=float(low),
+        high=float(high),
+        cost=float(np.median([f.cost for f in per_system])),
+        n_systems=len(per_system),
+        n_hopeless=sum(not f.complexity.is_identifiable for f in per_system),
     )
 
 
@@ -189,7 +158,7 @@ def drawn_forecasts(
     *,
     epsilons: Sequence[float],
     deltas: Sequence[float],
-    stopping: Stopping = "resolution",
+    rule: Rule = DEFAULT_RULE,
 ) -> Iterator[tuple[Forecast, ...]]:
     """Forecasts for every accuracy and confidence, system by system, as they are made."""
     for system in systems:
@@ -197,6 +166,6 @@ def drawn_forecasts(
             forecast
             for epsilon in epsilons
             for forecast in forecasts(
-                system, actions, space, epsilon=epsilon, deltas=deltas, stopping=stopping
+                system, actions, space, epsilon=epsilon, deltas=deltas, rule=rule
             )
         )

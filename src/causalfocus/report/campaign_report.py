@@ -62,7 +62,7 @@ def report_html(campaign: Campaign) -> str:
                 smallest=specification.space.min_effect,
                 epsilon=specification.epsilon,
                 delta=specification.delta,
-                stopping=specification.stopping,
+                rule=specification.rule,
                 notes=notes[-MOST_NOTES:],
                 digest=last[0].digest.hex() if last else "the specification",
                 **drawings(campaign, now),

@@ -91,13 +91,17 @@ class LinearSEM:
         self.__dict__["order"] = order
 
     @classmethod
-    def _trusted(
+    def from_fit(
         cls, weights: Floats, variances: Floats, intercepts: Floats, names: tuple[str, ...]
     ) -> Self:
         """A model from the engine, which has made sure of everything that __init__ checks."""
         model = cls.__new__(cls)
         model._set(weights, variances, intercepts, names)
         return model
+
+    def as_reference(self) -> tuple[Floats, Floats, Floats, Ints]:
+        """Weights, noise variances, intercepts and order, as the kernels take them."""
+        return self.weights, self.noise_variances, self.intercepts, self.order
 
     def _set(
         self, weights: Floats, variances: Floats, intercepts: Floats, names: tuple[str, ...]

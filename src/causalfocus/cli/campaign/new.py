@@ -11,6 +11,7 @@ from causalfocus.cli.campaign.options import File, is_at_terminal
 from causalfocus.cli.given import action_set
 from causalfocus.cli.options import AsJson, Costs
 from causalfocus.errors import InvalidInputError
+from causalfocus.guarantees import DEFAULT_RULE
 from causalfocus.system.space import ModelClass
 
 
@@ -33,10 +34,10 @@ def new(
         typer.Option(help="Accuracy of the weights, by default half of that; or none."),
     ] = None,
     delta: Annotated[float | None, typer.Option(help="How often it may be wrong.")] = None,
-    stopping: Annotated[
-        str | None, typer.Option(help="resolution, or evidence with bounds to believe in.")
+    rule: Annotated[
+        str | None, typer.Option(help="gaussian, or class with bounds to believe in.")
     ] = None,
-    max_effect: Annotated[float | None, typer.Option(help="For the evidence rule.")] = None,
+    max_effect: Annotated[float | None, typer.Option(help="For the class rule.")] = None,
     noise: Annotated[
         tuple[float, float] | None, typer.Option(help="Range of noise variances, likewise.")
     ] = None,
@@ -51,7 +52,7 @@ def new(
             f"`causalfocus campaign status`."
         )
     if spec is not None:
-        flags = (variable, unit, costs, min_effect, epsilon, delta, stopping, max_effect, noise)
+        flags = (variable, unit, costs, min_effect, epsilon, delta, rule, max_effect, noise)
         if any(given is not None for given in (*flags, title)) or not intercept:
             raise InvalidInputError("Give a specification's file or flags, not both.")
         chosen = Specification.read(spec)
@@ -74,13 +75,13 @@ def new(
             if name not in names:
                 raise InvalidInputError(f"There is no variable {name!r} for a unit.")
         chosen = Specification(
-            title,
-            action_set(names, [f"{name}={ends}" for name, ends in pairs], costs or [], 1.0),
-            tuple(units.get(name, "") for name in names),
-            ModelClass(smallest, max_effect, noise, intercept=intercept),
-            _accuracy(accuracy),
-            delta if delta is not None else 0.05,
-            stopping or "resolution",  # type: ignore[arg-type]
+            title=title,
+            actions=action_set(names, [f"{name}={ends}" for name, ends in pairs], costs or [], 1.0),
+            units=tuple(units.get(name, "") for name in names),
+            space=ModelClass(smallest, max_effect, noise, intercept=intercept),
+            epsilon=_accuracy(accuracy),
+            delta=delta if delta is not None else 0.05,
+            rule=rule or DEFAULT_RULE,
         )
     with Campaign.create(file, chosen):
         pass

@@ -1,0 +1,79 @@
+"""The paper's claim, within a class of bounded systems: what two of the rules have in common."""
+
+import math
+from abc import ABC
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from causalfocus.arrays import Floats
+from causalfocus.guarantees.guarantee import Guarantee, Rival
+from causalfocus.guarantees.mixture import WORLD
+from causalfocus.kernels.exact import response
+from causalfocus.moments.moments import Moments
+from causalfocus.oracles.estimate import joint_mle
+from causalfocus.oracles.limits import numerical_errors
+from causalfocus.system.graph import changes_in_words
+from causalfocus.system.sem import LinearSEM
+
+
+@dataclass(frozen=True)
+class BoundedClaim(Guarantee, ABC):
+    """The graph is right and every weight is within epsilon, if the system belongs to the class."""
+
+    has_lower_bound: ClassVar[bool] = True
+
+    @property
+    def bounds_noise(self) -> bool:
+        return self.space.noise_variance is not None
+
+    def assumptions_in_words(self) -> str:
+        parts = [f"no effect is smaller than {self.space.min_effect:g}"]
+        if self.space.max_effect is not None:
+            parts.append(f"none larger than {self.space.max_effect:g}")
+        if self.space.noise_variance is not None:
+            low, high = self.space.noise_variance
+            parts.append(f"noise variances are between {low:g} and {high:g}")
+        if not self.space.intercept:
+            parts.append("the equations have no constants")
+        return f"{WORLD}. Assumed besides: {', '.join(parts)}"
+
+    def claim_in_words(self) -> str:
+        weights = f", and every weight is within {self.epsilon:g}" if self.epsilon else ""
+        return f"the graph is exactly the true one{weights}"
+
+    def estimate(self, moments: Moments) -> LinearSEM:
+        return joint_mle(moments, self.space)
+
+    def expected_estimate(self, model: LinearSEM, moments: Moments) -> LinearSEM:
+        del moments
+        return model
+
+    def gains(self, estimate: LinearSEM, weights: Floats) -> Floats:
+        return self._alternative(estimate, weights)[0]
+
+    def rival(self, model: LinearSEM, weights: Floats) -> Rival:
+        with numerical_errors("information complexity", model):
+            gains, _, found, variances, intercepts = self._alternative(model, weights)
+        rival = LinearSEM.from_fit(found.copy(), variances.copy(), intercepts, model.names)
+        return Rival(gains, rival, changes_in_words(model.weights, found, model.names))
+
+    def _alternative(
+        self, model: LinearSEM, weights: Floats
+    ) -> tuple[Floats, bool, Floats, Floats, Floats]:
+        return response.alternative(
+            model.as_reference(),
+            (*self.targets_and_values, weights),
+            (self.space.min_effect, self.space.effect_limit),
+            self.space.variance_limits,
+            self.epsilon or 0.0,
+            self.space.intercept,
+        )
+
+    def require(self, model: LinearSEM) -> None:
+        self.space.require(model)
+
+    def holds(self, estimate: LinearSEM, truth: LinearSEM) -> bool:
+        largest_error = float(np.abs(estimate.weights - truth.weights).max())
+        return estimate.shd(truth) == 0 and largest_error < (self.epsilon or math.inf)

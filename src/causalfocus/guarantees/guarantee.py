@@ -1,0 +1,243 @@
+"""What a rule is: the one protocol behind which every guarantee stands.
+
+A rule says what is assumed of a system, what is claimed of it, and when the data are sufficient for
+the claim. It is one frozen object that knows the actions, what matters (`ModelClass`), the accuracy
+epsilon and how often it may be wrong, delta. Learners, plans, campaigns and pages know this
+protocol and never the kind. A new rule is one module here, one line in `rules.RULES`, and one line
+in the conformance suite, tests/guarantees/test_every_rule.py, which every rule must pass.
+
+The contract:
+
+- All methods are pure: the same arguments give the same result, to the bit, and nothing that is
+  given is written to.
+- `decide` may be called after any number of samples, on any schedule, with any estimate and any
+  choice of actions that did not see its own outcomes. Whenever it says stop without an alarm, the
+  claim is wrong with probability at most delta over ALL calls together. This is the guarantee;
+  everything else moves the number of rounds alone.
+- `estimate`, `gains` and a decision's own `rival` may be anything: a bad choice costs rounds and
+  never the guarantee.
+- `refutation` says that no system of the kind that is assumed fits; its false alarms share delta
+  with the wrong claims.
+- With `is_due` False, `decide` may leave out what is dear: it then does not stop.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, NamedTuple
+
+from causalfocus.arrays import Floats, Ints
+from causalfocus.errors import InvalidInputError
+from causalfocus.guarantees.alarms import Alarm
+from causalfocus.guarantees.decision import Decision
+from causalfocus.guarantees.verdicts import Interval, Verdict, verdicts_at
+from causalfocus.moments.moments import Moments
+from causalfocus.system.actions import Action, ActionSet, actions_as_arrays
+from causalfocus.system.sem import LinearSEM
+from causalfocus.system.space import ModelClass
+
+MOST_ROUNDS = 1e12
+"""Beyond this a rule is taken never to stop."""
+
+
+@dataclass(frozen=True)
+class Rival:
+    """The closest system that breaks a claim.
+
+    Attributes
+    ----------
+    gains : its divergence under every action, infinite if nothing breaks the claim
+    model : the system
+    changes : how it differs, in words
+    """
+
+    gains: Floats
+    model: LinearSEM
+    changes: str
+
+
+class Step(NamedTuple):
+    """A way on for someone whose assumptions are refuted.
+
+    words : what to call, as one would type it
+    rule, space : what is assumed then
+    """
+
+    words: str
+    rule: str
+    space: ModelClass
+
+
+class Spread(NamedTuple):
+    """Rounds of FOCUS over those on expected moments: tenth percentile, median, ninetieth."""
+
+    low: float
+    middle: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Guarantee(ABC):
+    """A rule for one set of actions, accuracy and confidence.
+
+    Attributes
+    ----------
+    actions : what can be done
+    space : what matters, and what is assumed by the rules that assume something
+    epsilon : accuracy of the weights; None asks for the graph alone
+    delta : how often the claim may be wrong
+    """
+
+    actions: ActionSet
+    space: ModelClass
+    epsilon: float | None
+    delta: float
+
+    name: ClassVar[str]
+    """What `rule=` is given."""
+
+    exploration: ClassVar[float] = 0.5
+    """Every action gets this share of sqrt(t) rounds; all of it with the paper's rule. With 2p + 1
+    actions the paper's share takes a quarter of all rounds at the usual stopping times."""
+
+    spread: ClassVar[Spread] = Spread(1.0, 1.0, 1.0)
+    """How runs differ from the forecast."""
+
+    has_lower_bound: ClassVar[bool] = False
+    """Whether Theorem lower_bound speaks of the claim."""
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.delta, int | float) and 0 < self.delta < 1):
+            raise InvalidInputError(f"delta is a probability between 0 and 1, got {self.delta!r}.")
+        object.__setattr__(self, "delta", float(self.delta))
+
+    @property
+    def threshold(self) -> float:
+        """What the evidence must reach, in nats."""
+        return math.log(1.0 / self.delta)
+
+    @property
+    def bounds_noise(self) -> bool:
+        """Whether a range of the noise variances is assumed, which bounds all divergences."""
+        return False
+
+    @cached_property
+    def targets_and_values(self) -> tuple[Ints, Floats]:
+        """The actions as the kernels take them."""
+        return actions_as_arrays(self.actions, self.actions.names)
+
+    @abstractmethod
+    def estimate(self, moments: Moments) -> LinearSEM:
+        """The model to show after these data."""
+
+    @abstractmethod
+    def gains(self, estimate: LinearSEM, weights: Floats) -> Floats:
+        """The divergence, under every action, of the closest system that breaks the claim.
+
+        weights : (k,), how often each action is taken
+        """
+
+    @abstractmethod
+    def rival(self, model: LinearSEM, weights: Floats) -> Rival:
+        """The same for a system that is known, with the rival itself."""
+
+    @abstractmethod
+    def decide(
+        self,
+        moments: Moments,
+        estimate: LinearSEM,
+        counts: Floats | None = None,
+        *,
+        is_due: bool = True,
+    ) -> Decision:
+        """Apply the rule to the data so far; the estimate may be any model.
+
+        Parameters
+        ----------
+        moments : of the data, in the order of their collection
+        estimate : what would be claimed
+        counts : (k,), how often each action was taken, for rules that need to know
+        is_due : whether to do what is dear
+        """
+
+    @abstractmethod
+    def holds(self, estimate: LinearSEM, truth: LinearSEM) -> bool:
+        """Whether the claim that an estimate makes is right about a system."""
+
+    @abstractmethod
+    def claim_in_words(self) -> str:
+        """What a certificate says."""
+
+    @abstractmethod
+    def assumptions_in_words(self) -> str:
+        """What the claim rests on, as the end of a sentence that says "if"."""
+
+    def require(self, model: LinearSEM) -> None:  # noqa: B027
+        """Raise if the claim says nothing of such a system."""
+
+    def speaks_of(self, model: LinearSEM) -> bool:
+        """Whether the claim says something of such a system."""
+        try:
+            self.require(model)
+        except InvalidInputError:
+            return False
+        return True
+
+    def alarms(self, moments: Moments, estimate: LinearSEM) -> tuple[Alarm, ...]:
+        """Evidence against the assumptions, the loudest first."""
+        del moments, estimate
+        return ()
+
+    def refutation(self, moments: Moments, estimate: LinearSEM) -> Alarm | None:
+        """The alarm by which no system of the kind that is assumed fits; None if some may."""
+        del moments, estimate
+        return None
+
+    def intervals(self, moments: Moments, estimate: LinearSEM) -> tuple[Interval, ...]:
+        """Per edge of the estimate, the weights that the evidence does not reject at delta."""
+        del moments, estimate
+        return ()
+
+    def verdicts(self, decision: Decision, estimate: LinearSEM) -> tuple[Verdict, ...]:
+        """On every pair of variables, what a decision on an estimate says of a direct effect."""
+        return verdicts_at(decision, estimate)
+
+    def wider_steps(self, moments: Moments) -> Iterator[Step]:
+        """Wider assumptions, from narrow to wide, for someone whose own are refuted."""
+        del moments
+        return iter(())
+
+    def expected_estimate(self, model: LinearSEM, moments: Moments) -> LinearSEM:
+        """What would be claimed of a known system on its expected moments."""
+        del model
+        return self.estimate(moments)
+
+    def forecast(
+        self, model: LinearSEM, share: Callable[[float], dict[Action, float]], start: float = 1.0
+    ) -> float:
+        """The number of rounds at which the rule stops on the moments that a system gives on
+        average, to a thousandth; infinity if it never does.
+
+        Parameters
+        ----------
+        model : the system
+        share : the part of each action in so many rounds
+        start : a number of rounds at which it does not stop yet, or 1
+        """
+
+        def stops(rounds: float) -> bool:
+            parts = share(rounds)
+            moments = Moments.expected(model, {a: rounds * part for a, part in parts.items()})
+            return self.decide(moments, self.expected_estimate(model, moments)).stop
+
+        low, high = start, max(2.0 * start, 16.0)
+        while not stops(high):
+            low, high = high, 2.0 * high
+            if high > MOST_ROUNDS:
+                return math.inf
+        while high > 1.001 * low:
+            middle = math.sqrt(low * high)
+            low, high = (low, middle) if stops(middle) else (middle, high)
+        return high

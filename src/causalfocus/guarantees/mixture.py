@@ -1,0 +1,24 @@
+"""What the rules that mix martingales have in common."""
+
+from typing import Final
+
+WORLD: Final = (
+    "the system is linear, acyclic, with Gaussian noise and without hidden common causes, if it "
+    "does not change over time, and if setting a variable changes nothing else directly"
+)
+"""What all of them assume."""
+
+LEVEL_FLOOR: Final = -64.0
+LEVEL_CAP: Final = 60.0
+"""The evidence is sought in this range, or up to twice the threshold if higher."""
+
+STIFFNESS: Final = 3000.0
+"""How closely the numerator's noise follows the rival's; about the samples at a stop."""
+
+SURVEY_FROM: Final = 2.0
+"""Evidence from which on, in nats, it is worth while to look at all rivals."""
+
+
+def cap_of(threshold: float) -> float:
+    """The highest level at which evidence is told apart."""
+    return max(LEVEL_CAP, 2.0 * threshold)

@@ -1,0 +1,49 @@
+"""From the name of a rule to the rule: the only place where kinds of rules are told apart."""
+
+from typing import Final, Literal
+
+from causalfocus.errors import InvalidInputError
+from causalfocus.guarantees.class_ import ClassRule
+from causalfocus.guarantees.gaussian import GaussianRule
+from causalfocus.guarantees.guarantee import Guarantee
+from causalfocus.guarantees.paper import PaperRule
+from causalfocus.system.actions import ActionSet
+from causalfocus.system.space import ModelClass
+
+RuleName = Literal["gaussian", "class", "paper"]
+
+Rule = RuleName | str | type[Guarantee]
+"""One of the names, or a rule of your own."""
+
+RULES: Final[dict[str, type[Guarantee]]] = {
+    kind.name: kind for kind in (GaussianRule, ClassRule, PaperRule)
+}
+"""What each assumes more than the one before it."""
+
+DEFAULT_RULE: Final = "gaussian"
+
+
+def guarantee_of(
+    rule: Rule,
+    actions: ActionSet,
+    space: ModelClass,
+    *,
+    epsilon: float | None,
+    delta: float = 0.05,
+) -> Guarantee:
+    """The rule of a name, for some actions, accuracy and confidence.
+
+    Parameters
+    ----------
+    rule : a name, or a class that is a `Guarantee`
+    actions, space : what can be done, and what matters
+    epsilon, delta : accuracy and confidence; checked
+    """
+    kind = RULES.get(rule) if isinstance(rule, str) else rule
+    if isinstance(kind, type) and issubclass(kind, Guarantee):
+        checked = None if epsilon is None else space.checked_epsilon(epsilon)
+        return kind(actions, space, checked, delta)
+    known = ", ".join(map(repr, RULES))
+    raise InvalidInputError(
+        f"rule must be one of {known}, or a class that is a Guarantee; got {rule!r}."
+    )

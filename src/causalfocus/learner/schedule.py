@@ -1,0 +1,40 @@
+"""When to do what is dear: to look at all rivals, and to test the assumptions.
+
+The evidence holds on any schedule; a schedule moves the number of rounds alone.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Final
+
+from causalfocus.arrays import Floats
+
+SURVEY_SHARE: Final = 100
+"""After all rivals were looked at in vain, one more round per so many passes until the next."""
+
+FIRST_CHECK: Final = 64
+CHECK_GROWTH: Final = 1.2
+"""The assumptions are put to the test at 64 rounds, at a fifth more, and so on; and at the stop."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """What was planned after some rounds.
+
+    Attributes
+    ----------
+    aim : gains per unit of cost against the rival that keeps the evidence from rising, until all
+        are looked at again; None if none does
+    next_survey, next_check : rounds from which on all rivals are looked at, and the assumptions put
+        to the test
+    """
+
+    aim: Floats | None = None
+    next_survey: int = 0
+    next_check: int = FIRST_CHECK
+
+    def after_survey(self, rounds: int) -> "Schedule":
+        return replace(self, next_survey=rounds + max(1, rounds // SURVEY_SHARE))
+
+    def after_check(self, rounds: int) -> "Schedule":
+        return replace(self, next_check=max(FIRST_CHECK, math.ceil(rounds * CHECK_GROWTH)))

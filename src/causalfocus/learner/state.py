@@ -1,0 +1,83 @@
+"""All that asking and telling change, in one frozen object.
+
+A learner holds one state and its log. A round makes another state and puts it in place in one step,
+so a sample is taken in whole or not at all. What a state holds is never written to; nothing that
+grows with the rounds is copied.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from causalfocus.arrays import Floats
+from causalfocus.moments.state import State as MomentState
+from causalfocus.system.actions import Action
+
+
+@dataclass(frozen=True)
+class Ask:
+    """An action that a learner has asked for.
+
+    Attributes
+    ----------
+    number : from 1, in the order of asking
+    action : what is to be done
+    rounds : how many samples the learner had been told by then
+    """
+
+    number: int
+    action: Action
+    rounds: int
+
+
+@dataclass(frozen=True)
+class Asks:
+    """What was asked for.
+
+    Attributes
+    ----------
+    issued : how many asks there ever were
+    pending : those that were neither answered nor withdrawn, in the order of asking
+    """
+
+    issued: int = 0
+    pending: tuple[Ask, ...] = ()
+
+    def issue(self, actions: Sequence[Action], rounds: int) -> "Asks":
+        """With some more."""
+        first = self.issued + 1
+        more = tuple(Ask(first + i, action, rounds) for i, action in enumerate(actions))
+        return Asks(self.issued + len(more), self.pending + more)
+
+    def put(self, number: int, action: Action, rounds: int) -> "Asks":
+        """With an ask that was issued under this number elsewhere."""
+        kept = tuple(ask for ask in self.pending if ask.number != number)
+        return Asks(max(self.issued, number), (*kept, Ask(number, action, rounds)))
+
+    def matching(self, action: Action) -> int | None:
+        """The number of the first pending ask for an action; None if there is none."""
+        return next((ask.number for ask in self.pending if ask.action == action), None)
+
+    def settle(self, number: int | None) -> "Asks":
+        """Without an ask that was answered or withdrawn; None settles none."""
+        if number is None:
+            return self
+        kept = tuple(ask for ask in self.pending if ask.number != number)
+        return replace(self, issued=max(self.issued, number), pending=kept)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearnerState:
+    """What every learner keeps. Those that keep more have a state that holds more.
+
+    Attributes
+    ----------
+    rounds : samples that were told
+    moments : their sums
+    counts : (k,), how often each action of the set was taken
+    asks : what was asked for
+    """
+
+    rounds: int
+    moments: MomentState
+    counts: Floats
+    asks: Asks
