@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
-from causalfocus.campaign.schema import APPLICATION_ID, MIGRATIONS, VERSION
+from causalfocus.campaign.schema import APPLICATION_ID, MIGRATIONS, SAME_TABLES_SINCE, VERSION
 from causalfocus.errors import CausalFocusError
 
 PATIENCE: Final = 60.0
@@ -84,6 +84,7 @@ class CampaignFile:
             file = cls(path)
             with file.writing() as connection:
                 connection.execute(first, values)
+                connection.execute(f"PRAGMA user_version={VERSION}")
             file._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         except BaseException as error:
             if file is not None:
@@ -159,19 +160,19 @@ class CampaignFile:
                 f"{self.path} has version {version} and this causalfocus reads up to {VERSION}: "
                 f"it was written by a newer one. Upgrade causalfocus; the file is unharmed."
             )
-        if version < VERSION and self.read_only:
+        if version < SAME_TABLES_SINCE and self.read_only:
             raise CampaignError(
-                f"{self.path} has version {version} and must be brought to {VERSION} first: open "
-                f"it once for writing."
+                f"{self.path} has version {version} and must be brought to {SAME_TABLES_SINCE} "
+                f"first: open it once for writing."
             )
 
     def _migrate(self) -> None:
         """Bring an older file up to date, one numbered step in a transaction each."""
-        while self._pragma("user_version") < VERSION:
+        while self._pragma("user_version") < SAME_TABLES_SINCE:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 version = self._pragma("user_version")  # another may have been faster
-                if version < VERSION:
+                if version < SAME_TABLES_SINCE:
                     for statement in _statements(MIGRATIONS[version]):
                         self._connection.execute(statement)
                     self._connection.execute(f"PRAGMA user_version={version + 1}")

@@ -70,4 +70,10 @@ MIGRATIONS: Final[tuple[str, ...]] = (
 )
 """Script number i takes a file from version i to i + 1; none is ever changed once released."""
 
-VERSION: Final = len(MIGRATIONS)
+VERSION: Final = 2
+"""Of the files that are made now. Version 1 had the same tables; its specification says `stopping`
+where version 2 says `rule`, and knows the rules by other names."""
+
+SAME_TABLES_SINCE: Final = len(MIGRATIONS)
+"""Files from this version on are read and written as they are, and keep their version: who has not
+upgraded yet can go on with them."""

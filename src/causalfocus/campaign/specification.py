@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from causalfocus.campaign.schema import VERSION
 from causalfocus.errors import InvalidInputError, MissingExtraError, UnidentifiableWarning
 from causalfocus.guarantees import DEFAULT_RULE, RULES
 from causalfocus.learner.focus import Focus
@@ -25,9 +26,6 @@ KEYS: Final = (
     "noise_variance",
     "intercept",
 )
-VERSION: Final = 2
-"""Of stored documents: 1 had `stopping` for what is `rule` now, and other names of the rules."""
-
 RULES_OF_VERSION_1: Final = {"resolution": "gaussian", "evidence": "class", "paper": "paper"}
 
 VARIABLE_KEYS: Final = ("range", "cost", "unit")
@@ -198,7 +196,13 @@ class Specification:
         given = json.loads(document)
         version = given.pop("version", 1)
         if version == 1:
-            given["rule"] = RULES_OF_VERSION_1[given.pop("stopping")]
+            word = given.pop("stopping", "resolution")
+            given["rule"] = RULES_OF_VERSION_1.get(word, word)
+        elif version != VERSION:
+            raise InvalidInputError(
+                f"The specification has version {version!r} and this causalfocus reads up to "
+                f"{VERSION}: it was written by a newer one. Upgrade causalfocus."
+            )
         return cls.from_dict(given)
 
     @classmethod
