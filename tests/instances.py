@@ -4,12 +4,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 import causalfocus as cf
+from causalfocus.arrays import Floats
 from literal import Bounds, Reference, Rows
-
-Floats = NDArray[np.float64]
 
 CLASSES = {
     "paper": (0.15, 1.5, (0.8, 1.2)),
@@ -111,3 +109,33 @@ def parents_of(model: cf.LinearSEM) -> tuple[frozenset[int], ...]:
 
 def close(a: float, b: float, scale: float = 1.0) -> bool:
     return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9 * scale)
+
+
+def draw_moments(
+    p: int, n: int, seed: int, *, intercept: bool = False, density: float = 0.6
+) -> tuple[cf.LinearSEM, cf.Moments]:
+    """A system and the moments of n samples of it, each of an action drawn anew."""
+    rng = np.random.default_rng([p, seed])
+    truth = cf.random_sem(
+        p, density=density, seed=seed, intercept_range=(-1.0, 1.0) if intercept else (0.0, 0.0)
+    )
+    moments = cf.Moments(truth.names)
+    actions = endpoint_actions(truth.names)
+    taken = [actions[i] for i in rng.integers(len(actions), size=n)]
+    moments.add_many(taken, np.array([truth.sample(action, 1, rng)[0] for action in taken]))
+    return truth, moments
+
+
+def draw_each(
+    p: int, n: int, seed: int, *, intercept: bool = False
+) -> tuple[cf.LinearSEM, cf.ModelClass, cf.Moments]:
+    """A system, its class and the moments of n samples of every action."""
+    space = cf.ModelClass(0.15, 1.5, (0.8, 1.2), intercept=intercept)
+    truth = cf.random_sem(
+        p, density=0.6, seed=seed, intercept_range=(-3, 3) if intercept else (0, 0)
+    )
+    rng = np.random.default_rng(seed)
+    moments = cf.Moments(truth.names)
+    for action in endpoint_actions(truth.names):
+        moments.add_many([action] * n, truth.sample(action, n, rng))
+    return truth, space, moments

@@ -1,4 +1,4 @@
-"""Other processes at work on a campaign file, for the tests: `python campaign_hands.py ROLE FILE`.
+"""Other processes at work on a campaign file, for the tests: `python hands.py ROLE FILE`.
 
 A writer asks and records, and says on its standard output what was acknowledged; a reader looks and
 says how many rounds it saw.
@@ -20,7 +20,7 @@ ACTIONS = cf.ActionSet(dict.fromkeys(SYSTEM.names, (-2.0, 2.0)))
 SPACE = cf.ModelClass(min_effect=0.2)
 
 
-def made(path: Path, **options: object) -> Campaign:
+def new_campaign(path: Path, **options: object) -> Campaign:
     """A campaign about the system, that will not stop soon."""
     return Campaign.create(path, ACTIONS, SPACE, epsilon=0.01, **options)  # type: ignore[arg-type]
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from campaign_hands import SYSTEM
+from campaign.hands import SYSTEM
 from causalfocus.campaign import Campaign
 from causalfocus.cli import main
 from causalfocus.report.campaign_report import browser

@@ -20,7 +20,7 @@ from causalfocus.experiments.replicate import run_replicate
 from causalfocus.experiments.specification import DELTAS, Setting, Specification
 from causalfocus.system.space import PAPER_CLASS
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 
 
 def test_the_readme_example_runs(capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,7 +16,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 import causalfocus as cf
-from campaign_hands import ACTIONS, SPACE, SYSTEM
+from campaign.hands import ACTIONS, SPACE, SYSTEM
 from causalfocus.campaign import Campaign, Event
 from causalfocus.report.campaign_report import browser as installed_browser
 
