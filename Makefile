@@ -18,7 +18,6 @@ lint: $(VENV)/.ready
 
 types: $(VENV)/.ready
 	$(BIN)/mypy
-	$(BIN)/mypy tests/literal
 
 # One process compiles the kernels first, so that the test workers find them in the cache.
 unit: $(VENV)/.ready browser

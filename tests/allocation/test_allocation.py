@@ -8,20 +8,27 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from causalfocus.allocation import AdaHedge, tracked_action
+from causalfocus.arrays import Floats, Ints
 
 K = 7
 
 
-def allocations(kind: str, rounds: int, rng: np.random.Generator) -> np.ndarray:
+def one_hot(actions: Ints) -> Floats:
+    """All weight on one action a round."""
+    found: Floats = np.eye(K)[actions]
+    return found
+
+
+def allocations(kind: str, rounds: int, rng: np.random.Generator) -> Floats:
     """Sequences of allocations that try to make tracking fail."""
     if kind == "one action":
         return np.tile(np.eye(K)[3], (rounds, 1))
     if kind == "in turn":
-        return np.eye(K)[np.arange(rounds) % K]
+        return one_hot(np.arange(rounds) % K)
     if kind == "long blocks":
-        return np.eye(K)[(np.log2(np.arange(rounds) + 1).astype(int)) % K]
+        return one_hot(np.log2(np.arange(rounds) + 1).astype(np.int64) % K)
     if kind == "last minute":
-        return np.where(np.arange(rounds)[:, None] < rounds // 2, np.eye(K)[0], np.eye(K)[6])
+        return one_hot(np.where(np.arange(rounds) < rounds // 2, 0, 6))
     if kind == "uniform":
         return np.full((rounds, K), 1 / K)
     return rng.dirichlet(np.full(K, 0.1), size=rounds)
@@ -65,15 +72,15 @@ def test_ties_in_tracking_go_to_the_first_action() -> None:
     assert tracked_action(np.array([101.0, 100.0, 100.0, 101.0]), np.ones(4) * 50, 402) == 1
 
 
-def gains_of(kind: str, rounds: int, rng: np.random.Generator) -> np.ndarray:
+def gains_of(kind: str, rounds: int, rng: np.random.Generator) -> Floats:
     if kind == "random":
         return rng.random((rounds, K))
     if kind == "sparse":
         return (rng.random((rounds, K)) < 0.02).astype(float)
     if kind == "alternating":
-        return np.eye(K)[np.arange(rounds) % 2] * 1.0
+        return one_hot(np.arange(rounds) % 2)
     if kind == "late star":
-        return np.where(np.arange(rounds)[:, None] < rounds // 2, np.eye(K)[0], np.eye(K)[6] * 1.0)
+        return one_hot(np.where(np.arange(rounds) < rounds // 2, 0, 6))
     if kind == "constant":
         return np.tile(np.linspace(0, 1, K), (rounds, 1))
     return np.zeros((rounds, K))

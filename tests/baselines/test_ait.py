@@ -1,11 +1,13 @@
 """AIT and GIT: scores against sampling and finite differences, DAGs, nothing undefined."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 
 import causalfocus as cf
+from causalfocus.arrays import Floats
 from causalfocus.baselines import AITDCDI, GIT, Schedule
 from causalfocus.baselines.baseline import soft_action
 from causalfocus.baselines.dcdi import DcdiFit
@@ -14,12 +16,13 @@ from causalfocus.baselines.kernels.gradient_norm import gradient_norms
 from causalfocus.baselines.kernels.masked_loss import mean_square
 from causalfocus.baselines.kernels.two_phase import drawn_dags
 from causalfocus.baselines.kernels.variance_ratio import variance_ratios
+from worlds import action_set
 
-SPACE = cf.ModelClass(0.15, 1.5, (0.8, 1.2), intercept=False)
+SPACE = cf.PAPER_CLASS
 QUICK = Schedule(rate=1e-2, window=25, most=5000)
 
 
-def some_models(seed: int, *, constants: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def some_models(seed: int, *, constants: bool) -> tuple[Floats, Floats, Floats]:
     rng = np.random.default_rng(seed)
     drawn = [
         cf.random_sem(
@@ -92,12 +95,12 @@ def test_the_gradient_norm_is_that_of_finite_differences() -> None:
     np.fill_diagonal(own, 0.0)
     noise, centre = rng.uniform(0.5, 2.0, 4), rng.normal(size=(4, 4))
 
-    def chance(at: np.ndarray) -> np.ndarray:
-        found = 1 / (1 + np.exp(-at))
+    def chance(at: Floats) -> Floats:
+        found: Floats = 1 / (1 + np.exp(-at))
         np.fill_diagonal(found, 0.0)
         return found
 
-    def expected_loss(at: np.ndarray, model: cf.LinearSEM, action: cf.Action) -> float:
+    def expected_loss(at: Floats, model: cf.LinearSEM, action: cf.Action) -> float:
         moments, total = model.moments(action), 0.0
         for t in range(4):
             if model.names[t] == action.target:
@@ -131,7 +134,7 @@ def test_the_gradient_norm_is_that_of_finite_differences() -> None:
     np.testing.assert_allclose(found, expected, rtol=1e-5)
 
 
-def fit_of(belief: np.ndarray, weights: np.ndarray | None = None) -> DcdiFit:
+def fit_of(belief: Floats, weights: Floats | None = None) -> DcdiFit:
     p = len(belief)
     own = np.ones((p, p)) - np.eye(p) if weights is None else weights
     return DcdiFit(belief, own, belief, own, np.ones(p), np.zeros(p, dtype=np.int64), 0.0, 1)
@@ -148,7 +151,7 @@ BELIEFS = {
 @pytest.mark.parametrize("kind", [AITDCDI, GIT])
 @pytest.mark.parametrize("belief", BELIEFS)
 def test_scores_and_choices_are_never_undefined(kind: type[AITDCDI], belief: str) -> None:
-    actions = cf.ActionSet(dict.fromkeys(["a", "b", "c"], (-2, 2)))
+    actions = action_set("abc")
     learner = kind(actions, SPACE, seed=0, warm_up=1, schedule=QUICK)
     learner.tell(cf.OBSERVE, [0.1, 0.2, 0.3])
     for weights in (None, np.zeros((3, 3))):
@@ -160,7 +163,7 @@ def test_scores_and_choices_are_never_undefined(kind: type[AITDCDI], belief: str
 
 
 def test_a_collapsed_belief_means_any_intervention() -> None:
-    actions = cf.ActionSet(dict.fromkeys(["a", "b", "c"], (-2, 2)))
+    actions = action_set("abc")
     taken = set()
     for seed in range(60):
         learner = AITDCDI(actions, SPACE, seed=seed, warm_up=1, schedule=QUICK)
@@ -172,7 +175,7 @@ def test_a_collapsed_belief_means_any_intervention() -> None:
 
 
 def test_the_warm_up_observes_and_counts() -> None:
-    actions = cf.ActionSet(dict.fromkeys(["a", "b"], (-2, 2)))
+    actions = action_set("ab")
     learner = AITDCDI(actions, SPACE, seed=0, schedule=QUICK)
     rng = np.random.default_rng(0)
     assert learner.warm_up == 20
@@ -180,11 +183,11 @@ def test_the_warm_up_observes_and_counts() -> None:
         assert learner.fit is None and learner.ask() == cf.OBSERVE
         learner.tell(cf.OBSERVE, rng.normal(size=2))
     assert learner.fit is not None and learner.ask() != cf.OBSERVE
-    assert AITDCDI(cf.ActionSet(dict.fromkeys("abcdefghijkl", (-1, 1))), SPACE).warm_up == 24
+    assert AITDCDI(action_set("abcdefghijkl", 1.0), SPACE).warm_up == 24
 
 
 def test_refits_come_when_they_should() -> None:
-    actions = cf.ActionSet(dict.fromkeys(["a", "b"], (-2, 2)))
+    actions = action_set("ab")
     learner = AITDCDI(actions, SPACE, seed=0, warm_up=4, refit_every=3, schedule=QUICK)
     rng, fits = np.random.default_rng(0), []
     for _ in range(11):
@@ -209,7 +212,7 @@ def test_a_single_node_and_nothing_to_set() -> None:
 def test_a_direction_in_doubt_is_what_it_asks_about() -> None:
     """Of X1 and X2 nobody knows which is the cause; X3 has nothing to do with them."""
     belief = np.array([[0.0, 0.5, 0.0], [0.5, 0.0, 0.0], [0.0, 0.0, 0.0]])
-    actions = cf.ActionSet(dict.fromkeys(["X1", "X2", "X3"], (-2, 2)))
+    actions = action_set(["X1", "X2", "X3"])
     learner = AITDCDI(actions, SPACE, seed=0, warm_up=1, schedule=QUICK)
     learner.tell(cf.OBSERVE, [0.1, 0.2, 0.3])
     scores = learner.scores(fit_of(belief), np.random.default_rng(1))
@@ -219,7 +222,7 @@ def test_a_direction_in_doubt_is_what_it_asks_about() -> None:
 
 @pytest.mark.parametrize("softness", [0.0, 0.1])
 def test_both_signs_are_used(softness: float) -> None:
-    actions = cf.ActionSet(dict.fromkeys(["a", "b", "c"], (-2, 2)))
+    actions = action_set("abc")
     learner = AITDCDI(
         actions, SPACE, seed=0, warm_up=1, refit_every=1000, softness=softness, schedule=QUICK
     )
@@ -227,7 +230,7 @@ def test_both_signs_are_used(softness: float) -> None:
     learner._fit = fit_of(BELIEFS["half"])
     for _ in range(60):
         action = learner.ask()
-        learner.tell(action, [action.value if n == action.target else 0.0 for n in "abc"])
+        learner.tell(action, [(action.value or 0.0) if n == action.target else 0.0 for n in "abc"])
     counts = learner.counts
     assert counts[cf.OBSERVE] == 1
     for node in "abc":
@@ -256,6 +259,6 @@ def test_a_soft_choice_has_its_shares() -> None:
         ({"objective": "exact"}, "must be 'expected' or 'gumbel', got 'exact'"),
     ],
 )
-def test_bad_options(options: dict[str, object], message: str) -> None:
+def test_bad_options(options: dict[str, Any], message: str) -> None:
     with pytest.raises(cf.InvalidInputError, match=message):
         AITDCDI(cf.ActionSet({"a": (-1, 1)}), SPACE, **options)

@@ -2,31 +2,31 @@
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 
 import causalfocus as cf
+from causalfocus.arrays import Floats, Ints
 from causalfocus.baselines import Schedule, constraint, fit_dcdi, fit_dcdi_gumbel
-from causalfocus.baselines.dcdi import acyclic_parents, edge_penalty
+from causalfocus.baselines.dcdi import DcdiFit, acyclic_parents, edge_penalty
 from causalfocus.baselines.kernels import gumbel
 from causalfocus.baselines.kernels.masked_loss import loss_and_gradient, probabilities_of
 from causalfocus.baselines.random import parent_sets
 from causalfocus.learner.protocol import Told
-from instances import endpoint_actions
 from literal.all_dags import enumerate_dags
+from worlds import draw_samples, move, targets_of
 
 QUICK = Schedule(rate=1e-2, first_mu=1e-3, window=25)
 
 
-def drawn(truth: cf.LinearSEM, n: int, seed: int) -> tuple[cf.Moments, list[Told]]:
+def draw(truth: cf.LinearSEM, n: int, seed: int) -> tuple[cf.Moments, list[Told]]:
     rng = np.random.default_rng(seed)
-    actions = endpoint_actions(truth.names)
-    taken = [actions[i] for i in rng.integers(len(actions), size=n)]
-    log = [Told(action, truth.sample(action, 1, rng)[0]) for action in taken]
+    taken, samples = draw_samples(truth, n, rng)
     moments = cf.Moments(truth.names)
-    moments.add_many(taken, np.array([told.sample for told in log]).reshape(n, truth.p))
-    return moments, log
+    moments.add_many(taken, samples)
+    return moments, [Told(*line) for line in zip(taken, samples, strict=True)]
 
 
 @pytest.mark.parametrize("p", range(2, 9))
@@ -71,16 +71,18 @@ def test_the_exponential_is_the_librarys() -> None:
     assert h == 0.0 and gradient.tolist() == [[0.0]]
 
 
-def small_problem(seed: int) -> tuple[cf.Moments, list[Told], np.ndarray, np.ndarray]:
+def small_problem(seed: int) -> tuple[cf.Moments, list[Told], Floats, Floats]:
     rng = np.random.default_rng(seed)
     truth = cf.random_sem(4, density=0.6, seed=seed)
-    moments, log = drawn(truth, 30, seed)
+    moments, log = draw(truth, 30, seed)
     weights, logits = rng.normal(size=(4, 4)) * 0.5, rng.normal(size=(4, 4))
     np.fill_diagonal(weights, 0.0)
     return moments, log, weights, logits
 
 
-def loss(moments: cf.Moments, weights: np.ndarray, logits: np.ndarray, penalty: tuple) -> float:
+def loss(
+    moments: cf.Moments, weights: Floats, logits: Floats, penalty: tuple[float, float, float]
+) -> float:
     rows = moments.rows(intercept=False)
     spare = np.zeros((4, 4)), np.zeros((4, 4))
     data = (rows.grams, rows.counts, moments.n)
@@ -126,12 +128,10 @@ def test_gradients_are_those_of_finite_differences(seed: int) -> None:
             assert gradient[t, j] == pytest.approx((sides[0] - sides[1]) / 2e-6, abs=1e-8)
 
 
-def sampled_problem() -> tuple[gumbel.Samples, np.ndarray, gumbel.Parameters, np.ndarray]:
+def sampled_problem() -> tuple[gumbel.Samples, Ints, gumbel.Parameters, Floats]:
     moments, log, weights, logits = small_problem(1)
     values = np.array([told.sample for told in log])
-    targets = np.array(
-        [moments.names.index(t.action.target) if t.action.target else -1 for t in log]
-    )
+    targets = np.array(targets_of(moments.names, [told.action for told in log]))
     rng = np.random.default_rng(0)
     others = rng.normal(size=(2, 4)) * 0.3
     noise = gumbel.logistic_noise(rng, len(log), 4)
@@ -139,7 +139,7 @@ def sampled_problem() -> tuple[gumbel.Samples, np.ndarray, gumbel.Parameters, np
 
 
 def plain_sampled_loss(
-    samples: gumbel.Samples, parameters: gumbel.Parameters, masks: np.ndarray
+    samples: gumbel.Samples, parameters: gumbel.Parameters, masks: Floats
 ) -> float:
     values, targets = samples
     weights, _, others = parameters
@@ -211,28 +211,29 @@ def test_the_graph_of_most_systems_is_found() -> None:
     found = 0
     for seed in range(50):
         truth = cf.random_sem(5, density=0.3, seed=seed)
-        moments, _ = drawn(truth, 2000, seed)
+        moments, _ = draw(truth, 2000, seed)
         fit = fit_dcdi(moments, intercept=False)
         found += fit.parents.tolist() == parent_sets(truth.weights).tolist()
         assert fit.constraint <= 1e-8
     assert found >= 40
 
 
-CHAIN = cf.LinearSEM([[0, 0, 0], [0.9, 0, 0], [0, -0.8, 0]], [1.0, 0.9, 1.1], [5.0, -3.0, 40.0])
+CHAIN = cf.LinearSEM(
+    [[0.0, 0.0, 0.0], [0.9, 0.0, 0.0], [0.0, -0.8, 0.0]], [1.0, 0.9, 1.1], [5.0, -3.0, 40.0]
+)
 
 
-def parents(fit: object) -> list[int]:
-    return fit.parents.tolist()
+def parents(fit: DcdiFit) -> list[int]:
+    return [int(nodes) for nodes in fit.parents]
 
 
 def test_units_and_offsets_do_not_matter() -> None:
-    moments, log = drawn(CHAIN, 400, 1)
+    moments, log = draw(CHAIN, 400, 1)
     plain = fit_dcdi(moments, intercept=True, schedule=QUICK)
     assert parents(plain) == [0, 1, 2]
     moved = cf.Moments(CHAIN.names)
     for told in log:
-        a = told.action
-        action = cf.OBSERVE if a.is_observation else cf.do(a.target, 1000 * a.value + 7000)
+        action = move(told.action, lambda value: 1000 * value + 7000)
         moved.add(action, 1000 * told.sample + 7000)
     other = fit_dcdi(moved, intercept=True, schedule=QUICK)
     np.testing.assert_allclose(other.probabilities, plain.probabilities, atol=1e-4)
@@ -268,7 +269,7 @@ def test_a_node_that_was_always_set_has_a_scale(unit: float) -> None:
 
 def test_the_belief_is_taken_on_the_way() -> None:
     truth = cf.random_sem(4, density=0.6, seed=3)
-    moments, _ = drawn(truth, 60, 3)
+    moments, _ = draw(truth, 60, 3)
     for share in (0.9, 0.3):
         fit = fit_dcdi(moments, intercept=False, schedule=Schedule(belief_share=share))
         wide = fit_dcdi(moments, intercept=False, schedule=Schedule(belief_share=1.0))
@@ -279,14 +280,14 @@ def test_the_belief_is_taken_on_the_way() -> None:
 @pytest.mark.parametrize(
     "options", [{"window": 0}, {"rate": math.nan}, {"rate": -1.0}, {"most": 0}]
 )
-def test_bad_schedules(options: dict[str, float]) -> None:
+def test_bad_schedules(options: dict[str, Any]) -> None:
     with pytest.raises(cf.InvalidInputError, match="must be a"):
         Schedule(**options)
 
 
 def test_other_names_give_the_same_fit() -> None:
     truth = cf.random_sem(4, density=0.5, seed=2)
-    moments, log = drawn(truth, 300, 2)
+    moments, log = draw(truth, 300, 2)
     at = [2, 0, 3, 1]
     turned = cf.Moments([truth.names[i] for i in at])
     turned.add_many([told.action for told in log], np.array([t.sample[at] for t in log]))
@@ -297,16 +298,16 @@ def test_other_names_give_the_same_fit() -> None:
 
 def test_a_warm_start_reconsiders() -> None:
     """From a fit that is sure of the wrong direction, enough data lead to the right one."""
-    truth = cf.LinearSEM([[0, 0], [0.8, 0]], 1.0)
-    wrong = cf.LinearSEM([[0, 0.8], [0, 0]], 1.0)
-    misled = fit_dcdi(drawn(wrong, 500, 0)[0], intercept=False, schedule=QUICK)
+    truth = cf.LinearSEM([[0.0, 0.0], [0.8, 0.0]], 1.0)
+    wrong = cf.LinearSEM([[0.0, 0.8], [0.0, 0.0]], 1.0)
+    misled = fit_dcdi(draw(wrong, 500, 0)[0], intercept=False, schedule=QUICK)
     assert parents(misled) == [2, 0]
-    again = fit_dcdi(drawn(truth, 500, 1)[0], intercept=False, schedule=QUICK, start=misled)
+    again = fit_dcdi(draw(truth, 500, 1)[0], intercept=False, schedule=QUICK, start=misled)
     assert parents(again) == [0, 1]
 
 
 def test_the_sampled_objective_finds_a_chain() -> None:
-    moments, log = drawn(CHAIN, 500, 3)
+    moments, log = draw(CHAIN, 500, 3)
     fit = fit_dcdi_gumbel(
         log,
         moments,
@@ -346,7 +347,7 @@ def test_the_penalty_is_that_of_bic() -> None:
 
 @pytest.mark.parametrize("n", [0, 1, 2])
 def test_few_samples_are_no_obstacle(n: int) -> None:
-    moments, log = drawn(CHAIN, n, 0)
+    moments, log = draw(CHAIN, n, 0)
     fit = fit_dcdi(moments, intercept=False, schedule=Schedule(most=2000))
     assert np.isfinite(fit.belief).all() and np.isfinite(fit.belief_weights).all()
     assert (fit.belief_variances > 0).all()

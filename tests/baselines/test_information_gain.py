@@ -1,18 +1,21 @@
 """CBED's and ABCD's scores against plain numpy, integrals and bounds."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy import integrate, stats
 
 import causalfocus as cf
+from causalfocus.arrays import Floats, Ints
 from causalfocus.baselines import ABCD, CBED, DagPosterior
 from causalfocus.baselines.kernels import graph_gain, information_gain, quick_exp
 from causalfocus.baselines.posterior import Ensemble
 from instances import endpoint_actions
+from worlds import action_set
 
-SPACE = cf.ModelClass(0.15, 1.5, (0.8, 1.2), intercept=False)
+SPACE = cf.PAPER_CLASS
 
 
 def posterior_of(
@@ -29,16 +32,13 @@ def posterior_of(
     return truth, DagPosterior(moments, intercept=intercept)
 
 
-def gains(models: Ensemble, targets: list[int], values: list[float], noise: np.ndarray) -> list:
+def gains(models: Ensemble, targets: list[int], values: list[float], noise: Floats) -> list[float]:
     parts = (models.weights, models.variances, models.constants)
-    return information_gain.information_gains(
-        parts, np.array(targets), np.array(values), noise
-    ).tolist()
+    found = information_gain.information_gains(parts, np.array(targets), np.array(values), noise)
+    return [float(gain) for gain in found]
 
 
-def plain_outcome(
-    models: Ensemble, m: int, target: int, value: float, noise: np.ndarray
-) -> np.ndarray:
+def plain_outcome(models: Ensemble, m: int, target: int, value: float, noise: Floats) -> Floats:
     p = len(noise)
     weights = models.weights[m].copy()
     shocks = models.constants[m] + np.sqrt(models.variances[m]) * noise
@@ -47,7 +47,7 @@ def plain_outcome(
     return np.linalg.solve(np.eye(p) - weights, shocks)
 
 
-def plain_log_density(models: Ensemble, m: int, target: int, y: np.ndarray) -> float:
+def plain_log_density(models: Ensemble, m: int, target: int, y: Floats) -> float:
     means = models.constants[m] + models.weights[m] @ y
     logs = stats.norm.logpdf(y, means, np.sqrt(models.variances[m]))
     return float(sum(logs[j] for j in range(len(y)) if j != target))
@@ -147,9 +147,9 @@ def test_far_values_lose_no_digits(reach: float) -> None:
     assert gains(models, [0], [reach], noise)[0] == pytest.approx(near, rel=1e-6)
 
 
-def learner_of(kind: type[CBED], n: int, **options: object) -> CBED:
+def learner_of(kind: type[CBED], n: int, **options: Any) -> CBED:
     truth = cf.random_sem(3, density=0.6, seed=4)
-    learner = kind(cf.ActionSet(dict.fromkeys(truth.names, (-2, 2))), SPACE, seed=1, **options)
+    learner = kind(action_set(truth.names), SPACE, seed=1, **options)
     rng = np.random.default_rng(2)
     for _ in range(n):
         action = learner.actions[int(rng.integers(len(learner.actions)))]
@@ -175,7 +175,7 @@ def test_graph_information_is_the_formula_with_student_densities() -> None:
     noise = rng.standard_normal((6, 4, 3))
     posterior, prior = learner.posterior, learner.prior
 
-    def log_density(parents: np.ndarray, target: int, y: np.ndarray) -> float:
+    def log_density(parents: Ints, target: int, y: Floats) -> float:
         total = 0.0
         for j in range(3):
             if j == target:
@@ -213,7 +213,7 @@ def test_families_are_told_apart() -> None:
 
 
 def test_when_the_graph_is_known_only_parameters_are_left_to_learn() -> None:
-    truth = cf.LinearSEM([[0, 0], [1.0, 0]], 1.0)
+    truth = cf.LinearSEM([[0.0, 0.0], [1.0, 0.0]], 1.0)
     actions = cf.ActionSet({"X1": (-2, 2), "X2": (-2, 2)})
     both = [kind(actions, SPACE, seed=0, n_models=60, n_outcomes=200) for kind in (CBED, ABCD)]
     rng = np.random.default_rng(0)

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -10,34 +11,34 @@ from scipy import stats
 from scipy.special import logsumexp
 
 import causalfocus as cf
+from causalfocus.arrays import Floats, Ints
 from causalfocus.baselines import DagPosterior, Prior
 from causalfocus.baselines.kernels import layers, local_scores, ordered_draws
 from causalfocus.kernels.search.subsets import as_mask
 from instances import endpoint_actions
 from literal.all_dags import Dag, enumerate_dags
+from worlds import draw_samples
 
-Samples = tuple[list[cf.Action], np.ndarray]
+Samples = tuple[list[cf.Action], Floats]
 PRIOR = Prior(effect_variance=0.7, noise_shape=2.0, noise_scale=1.3, edge_odds=0.6)
 
 
 def draw(p: int, n: int, seed: int, *, offset: float = 0.0) -> tuple[cf.Moments, Samples]:
     rng = np.random.default_rng(seed)
     truth = cf.random_sem(p, density=0.5, seed=seed, intercept_range=(-offset, offset))
-    actions = endpoint_actions(truth.names)
-    taken = [actions[i] for i in rng.integers(len(actions), size=n)]
-    samples = np.array([truth.sample(action, 1, rng)[0] for action in taken]).reshape(n, p)
+    taken, samples = draw_samples(truth, n, rng)
     moments = cf.Moments(truth.names)
     moments.add_many(taken, samples)
     return moments, (taken, samples)
 
 
-def own_rows(moments: cf.Moments, data: Samples, node: int) -> np.ndarray:
+def own_rows(moments: cf.Moments, data: Samples, node: int) -> Floats:
     taken, samples = data
     is_own = [action.target != moments.names[node] for action in taken]
     return samples[is_own]
 
 
-def textbook_score(x: np.ndarray, Z: np.ndarray, variances: np.ndarray, prior: Prior) -> float:
+def textbook_score(x: Floats, Z: Floats, variances: Floats, prior: Prior) -> float:
     """Marginally the samples of a node are multivariate t."""
     if len(x) == 0:
         return 0.0
@@ -99,7 +100,7 @@ def test_local_scores_are_multivariate_t(n: int, intercept: bool) -> None:
         assert posterior.log_scores[j, mask_of(parents, j)] == pytest.approx(score, rel=1e-9)
 
 
-def log_weights(scores: dict[tuple[int, frozenset[int]], float], p: int) -> np.ndarray:
+def log_weights(scores: dict[tuple[int, frozenset[int]], float], p: int) -> Floats:
     return np.array([sum(scores[j, S] for j, S in enumerate(dag)) for dag in enumerate_dags(p)])
 
 
@@ -121,11 +122,11 @@ def test_the_posterior_is_that_of_brute_force(n: int, intercept: bool) -> None:
     assert [int(s) for s in posterior.likeliest] == [sum(1 << k for k in S) for S in best]
 
 
-def as_dag(parents: np.ndarray, p: int) -> Dag:
+def as_dag(parents: Ints, p: int) -> Dag:
     return tuple(frozenset(k for k in range(p) if (int(s) >> k) & 1) for s in parents)
 
 
-def table_of(scores: np.ndarray, p: int) -> dict[tuple[int, frozenset[int]], float]:
+def table_of(scores: Floats, p: int) -> dict[tuple[int, frozenset[int]], float]:
     return {
         (j, S): scores[j, mask_of(S, j)] for dag in enumerate_dags(p) for j, S in enumerate(dag)
     }
@@ -321,7 +322,7 @@ def test_the_sum_over_all_dags_is_for_few_nodes() -> None:
 
 @pytest.mark.parametrize("field", ["effect_variance", "noise_shape", "edge_odds"])
 @pytest.mark.parametrize("value", [0.0, -1.0, math.inf, "x"])
-def test_bad_priors(field: str, value: object) -> None:
+def test_bad_priors(field: str, value: Any) -> None:
     with pytest.raises(cf.InvalidInputError, match=f"{field} of a prior must be a positive"):
         Prior(**{field: value})
 

@@ -19,10 +19,18 @@ SYSTEM = cf.random_sem(3, density=0.7, seed=5)
 ACTIONS = cf.ActionSet(dict.fromkeys(SYSTEM.names, (-2.0, 2.0)))
 SPACE = cf.ModelClass(min_effect=0.2)
 
+PAIR = cf.random_sem(2, density=1.0, seed=3)
+PAIR_ACTIONS = cf.ActionSet(dict.fromkeys(PAIR.names, (-2.0, 2.0)))
 
-def new_campaign(path: Path, **options: object) -> Campaign:
+
+def new_campaign(path: Path) -> Campaign:
     """A campaign about the system, that will not stop soon."""
-    return Campaign.create(path, ACTIONS, SPACE, epsilon=0.01, **options)  # type: ignore[arg-type]
+    return Campaign.create(path, ACTIONS, SPACE, epsilon=0.01)
+
+
+def new_pair_campaign(path: Path) -> Campaign:
+    """A campaign about the pair, that stops soon."""
+    return Campaign.create(path, PAIR_ACTIONS, cf.ModelClass(min_effect=0.4), epsilon=0.2)
 
 
 def write(path: Path, name: str, seconds: float) -> None:

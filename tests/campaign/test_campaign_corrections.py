@@ -2,17 +2,17 @@
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import causalfocus as cf
-from campaign.hands import ACTIONS, SPACE
-from campaign.twins import fill, is_same, play_whole
+from campaign.hands import ACTIONS, PAIR, SPACE, new_pair_campaign
+from campaign.twins import answer, fill, is_same, play_whole
 from causalfocus.campaign import Campaign
 from causalfocus.campaign import ledger as ledger_module
 from causalfocus.campaign.export import samples_csv
 from causalfocus.campaign.playback import is_noted
 from causalfocus.campaign.samples import read_samples
+from worlds import rig
 
 
 def test_a_correction_is_learned_as_if_it_had_been_right_at_once(
@@ -62,13 +62,10 @@ def play_curve(campaign: Campaign) -> dict[int, float]:
 
 
 def test_a_certificate_that_rested_on_a_wrong_value_is_gone(path: Path) -> None:
-    system = cf.random_sem(2, density=1.0, seed=3)
-    actions = cf.ActionSet(dict.fromkeys(system.names, (-2.0, 2.0)))
-    rng = np.random.default_rng(1)
-    with Campaign.create(path, actions, cf.ModelClass(min_effect=0.4), epsilon=0.2) as campaign:
+    pair = rig(1, PAIR)
+    with new_pair_campaign(path) as campaign:
         while campaign.stop is None:
-            (asked,) = campaign.next()
-            campaign.record(system.sample(asked.action, 1, rng)[0], id=asked.id)
+            answer(campaign, pair)
         rounds = campaign.rounds
         free = "X1" if campaign.learner.log[-1].action.target != "X1" else "X2"
         campaign.correct(rounds, {free: 40.0}, "a decimal point")

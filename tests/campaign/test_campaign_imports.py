@@ -3,15 +3,15 @@
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import causalfocus as cf
-from campaign.hands import new_campaign
+from campaign.hands import PAIR, PAIR_ACTIONS, new_campaign, new_pair_campaign
 from campaign.twins import fill, is_same
 from causalfocus.campaign import Campaign
 from causalfocus.campaign.export import samples_csv, whole_json
 from causalfocus.campaign.samples import read_samples
+from worlds import rig
 
 
 def test_imported_samples_come_all_or_not_at_all(campaign: Campaign, path: Path) -> None:
@@ -27,13 +27,11 @@ def test_imported_samples_come_all_or_not_at_all(campaign: Campaign, path: Path)
 
 
 def test_an_import_can_stop_the_campaign(path: Path) -> None:
-    system = cf.random_sem(2, density=1.0, seed=3)
-    actions = cf.ActionSet(dict.fromkeys(system.names, (-2.0, 2.0)))
-    rng = np.random.default_rng(0)
-    taken = [actions[i % len(actions)] for i in range(600)]
-    samples = [(action, system.sample(action, 1, rng)[0]) for action in taken]
+    pair = rig(0, PAIR)
+    taken = [PAIR_ACTIONS[i % len(PAIR_ACTIONS)] for i in range(600)]
+    samples = [(action, pair(action)) for action in taken]
     seen: list[int] = []
-    with Campaign.create(path, actions, cf.ModelClass(min_effect=0.4), epsilon=0.2) as campaign:
+    with new_pair_campaign(path) as campaign:
         campaign.import_samples(samples, on_learned=seen.append)
         assert seen[-1] == 600 and campaign.stop is not None
         assert campaign.stop.seq == 601 and campaign.result().rounds < 600

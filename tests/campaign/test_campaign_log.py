@@ -3,14 +3,15 @@
 import sqlite3
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import causalfocus as cf
-from campaign.twins import fill, is_same
+from campaign.hands import PAIR, new_pair_campaign
+from campaign.twins import answer, fill, is_same
 from causalfocus.campaign import Campaign, CampaignError, Event, LogError
 from causalfocus.campaign.playback import is_noted
 from causalfocus.campaign.status import status
+from worlds import rig
 
 
 @pytest.mark.parametrize("harm", ["contents", "code", "chain", "digest"])
@@ -86,13 +87,10 @@ def test_a_changed_specification_shows(campaign: Campaign, path: Path, key: str)
 
 def test_a_stop_that_another_version_would_not_make_is_shown(path: Path) -> None:
     """The log keeps what was said; who looks sees both."""
-    system = cf.random_sem(2, density=1.0, seed=3)
-    actions = cf.ActionSet(dict.fromkeys(system.names, (-2.0, 2.0)))
-    rng = np.random.default_rng(1)
-    with Campaign.create(path, actions, cf.ModelClass(min_effect=0.4), epsilon=0.2) as campaign:
+    pair = rig(1, PAIR)
+    with new_pair_campaign(path) as campaign:
         for _ in range(40):
-            (asked,) = campaign.next()
-            campaign.record(system.sample(asked.action, 1, rng)[0], id=asked.id)
+            answer(campaign, pair)
         with campaign._ledger.adding() as entry:  # as a version with a laxer rule would
             facts = {"certified": True, "rounds": 40, "edges": [["X1", "X2", 0.5]]}
             entry.add(Event("stopped", facts=facts))

@@ -3,16 +3,19 @@
 import json
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import causalfocus as cf
-from campaign.hands import ACTIONS, SPACE, SYSTEM
-from campaign.twins import fill, is_same, play_whole
+from campaign.hands import ACTIONS, PAIR, PAIR_ACTIONS, SPACE, SYSTEM
+from campaign.twins import answer, fill, is_same, play_whole
 from causalfocus.campaign import Campaign, Specification
 from causalfocus.campaign import ledger as ledger_module
 from causalfocus.campaign.status import status
+from causalfocus.guarantees.claims import Stopping
+from worlds import rig
 
 
 def test_a_round(campaign: Campaign) -> None:
@@ -33,9 +36,10 @@ def test_several_actions_are_out_at_once(campaign: Campaign) -> None:
     assert [asked.action for asked in (*one, *two)] == batch
     assert [asked.id for asked in campaign.pending] == [1, 2, 3, 4, 5]
     campaign.reject(2, "pump is broken")
-    sample = {"X1": 0.0, "X2": 1.0, "X3": 2.0} | {
-        two[1].action.target: two[1].action.value
-    }  # in any order
+    sample = {"X1": 0.0, "X2": 1.0, "X3": 2.0}
+    action = two[1].action  # in any order
+    assert action.target is not None and action.value is not None
+    sample[action.target] = action.value
     campaign.record(sample, id=4)
     assert [asked.id for asked in campaign.pending] == [1, 3, 5]
     with pytest.raises(cf.InvalidInputError, match=r"3 actions are pending; say by its number"):
@@ -64,16 +68,13 @@ def test_a_reopened_campaign_is_the_same_to_the_bit(campaign: Campaign, path: Pa
 
 
 @pytest.mark.parametrize("rule", ["evidence", "resolution"])
-def test_the_stop_is_kept(path: Path, rule: str) -> None:
+def test_the_stop_is_kept(path: Path, rule: Stopping) -> None:
     """A certificate, its event, and the same result after every way of opening the file."""
-    system = cf.random_sem(2, density=1.0, seed=3)
-    actions = cf.ActionSet(dict.fromkeys(system.names, (-2.0, 2.0)))
     space = cf.ModelClass(min_effect=0.4, max_effect=2.0, noise_variance=(0.5, 2.0))
-    rng = np.random.default_rng(1)
-    with Campaign.create(path, actions, space, epsilon=0.2, stopping=rule) as campaign:  # type: ignore[arg-type]
+    pair = rig(1, PAIR)
+    with Campaign.create(path, PAIR_ACTIONS, space, epsilon=0.2, stopping=rule) as campaign:
         while campaign.stop is None:
-            (asked,) = campaign.next()
-            campaign.record(system.sample(asked.action, 1, rng)[0], id=asked.id)
+            answer(campaign, pair)
         result = campaign.result()
         assert result.certified and campaign.stop.facts is not None
         assert campaign.stop.facts["rounds"] == result.rounds == campaign.rounds
@@ -81,8 +82,7 @@ def test_the_stop_is_kept(path: Path, rule: str) -> None:
             campaign.next()
         campaign.continue_after_stop(note="to be sure")
         for _ in range(40):
-            (asked,) = campaign.next()
-            campaign.record(system.sample(asked.action, 1, rng)[0], id=asked.id)
+            answer(campaign, pair)
         assert [event.kind for event in campaign.events()].count("stopped") == 1
         assert "Certified after" in status(campaign).statement
     for _ in range(2):
@@ -196,7 +196,7 @@ def test_bad_requests(campaign: Campaign) -> None:
     with pytest.raises(cf.InvalidInputError, match="Nothing is pending"):
         campaign.record([0.0, 0.0, 0.0])
     campaign.next()
-    cases = [
+    cases: list[tuple[Any, str]] = [
         ({"X1": 1.0, "X2": 2.0}, "lacks X3"),
         ({"X1": 1.0, "X2": 2.0, "Y": 2.0}, "no node named 'Y'"),
         ([1.0, 2.0], "3 numbers"),

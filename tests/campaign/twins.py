@@ -6,13 +6,20 @@ import causalfocus as cf
 from campaign.hands import SYSTEM
 from causalfocus.campaign import Campaign
 from causalfocus.campaign.playback import Playback
+from worlds import Rig, rig
+
+
+def answer(campaign: Campaign, system: Rig) -> None:
+    """One round: do what is asked, and record what came of it."""
+    (asked,) = campaign.next()
+    campaign.record(system(asked.action), id=asked.id)
 
 
 def fill(campaign: Campaign, n: int, seed: int = 0) -> None:
-    rng = np.random.default_rng(seed)
+    """So many rounds with the system of the other hands."""
+    system = rig(seed, SYSTEM)
     for _ in range(n):
-        (asked,) = campaign.next()
-        campaign.record(SYSTEM.sample(asked.action, 1, rng)[0], id=asked.id)
+        answer(campaign, system)
 
 
 def play_whole(campaign: Campaign) -> Playback:
@@ -31,14 +38,14 @@ def is_same(one: cf.Focus, other: cf.Focus) -> bool:
         (a.origins, b.origins),
         (a.watch.sums, b.watch.sums),
         (a.watch.firsts, b.watch.firsts),
-        *((a.watch.marks[m], b.watch.marks[m]) for m in a.watch.marks | b.watch.marks),
+        *((a.watch.marks[m], b.watch.marks[m]) for m in {*a.watch.marks, *b.watch.marks}),
         *((x[2], y[2]) for x, y in zip(a.anchors.samples, b.anchors.samples, strict=True)),
         (one._cumulative, other._cumulative),
         (one._hedge.weights, other._hedge.weights),
         (one._hedge._cumulative, other._hedge._cumulative),
         (one.estimate.weights, other.estimate.weights),
         (one._counts, other._counts),
-        *((a.marks[m], b.marks[m]) for m in a.marks | b.marks),
+        *((a.marks[m], b.marks[m]) for m in {*a.marks, *b.marks}),
     ]
     now, then = one._now, other._now
     aims = (np.zeros(0) if j.aim is None else j.aim for j in (now, then))

@@ -12,10 +12,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+import causalfocus as cf
 from campaign.hands import SYSTEM
 from causalfocus.campaign import Campaign
 from causalfocus.cli import main
@@ -79,7 +81,7 @@ def test_a_campaign_by_command(run: Run, tmp_path: Path) -> None:
     assert json.loads(made.stdout)["specification"]["epsilon"] == 0.25, made.stderr
     (asked,) = json.loads(run("next", "a.campaign", "--json").stdout)
     rng = np.random.default_rng(0)
-    sample = SYSTEM.sample(_action(asked), 1, rng)[0]
+    sample = SYSTEM.sample(action_of(asked), 1, rng)[0]
     values = [
         f"{name}={value!r}" for name, value in zip(SYSTEM.names, sample.tolist(), strict=True)
     ]
@@ -91,7 +93,7 @@ def test_a_campaign_by_command(run: Run, tmp_path: Path) -> None:
         batch = json.loads(run("next", "a.campaign", "-n", "200", "--json").stdout)
         lines = ["id," + ",".join(SYSTEM.names)]
         for asked in batch:
-            row = SYSTEM.sample(_action(asked), 1, rng)[0]
+            row = SYSTEM.sample(action_of(asked), 1, rng)[0]
             lines.append(f"{asked['id']}," + ",".join(map(repr, row.tolist())))
         (tmp_path / "batch.csv").write_text("\n".join(lines))
         done = run("record", "a.campaign", "--csv", "batch.csv")
@@ -104,7 +106,8 @@ def test_a_campaign_by_command(run: Run, tmp_path: Path) -> None:
     assert {(e["cause"], e["effect"]) for e in now["edges"]} >= {
         (c, e) for c, e, w in SYSTEM.edges if abs(w) >= 0.5
     }
-    old = json.loads(run("export", "a.campaign", "o.json") and (tmp_path / "o.json").read_text())
+    assert run("export", "a.campaign", "o.json").returncode == 0
+    old = json.loads((tmp_path / "o.json").read_text())
     wrong = next(e for e in old["events"] if e["round"] == 1)["sample"]["X2"]
     assert (
         run("correct", "a.campaign", "1", f"X2={wrong + 1e-9!r}", "--reason", "x").returncode == 0
@@ -135,10 +138,8 @@ def test_a_campaign_by_command(run: Run, tmp_path: Path) -> None:
         assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF")
 
 
-def _action(asked: dict[str, object]) -> object:
-    import causalfocus as cf
-
-    return cf.Action(asked["target"], asked["value"])  # type: ignore[arg-type]
+def action_of(asked: dict[str, Any]) -> cf.Action:
+    return cf.Action(asked["target"], asked["value"])
 
 
 @pytest.mark.parametrize(

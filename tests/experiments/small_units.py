@@ -1,6 +1,7 @@
 """The smallest experiments, for the tests."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from causalfocus.experiments.execution import Done, attempt
 from causalfocus.experiments.specification import Setting, Specification
@@ -9,7 +10,8 @@ from causalfocus.experiments.units import Unit
 SMALL = Setting(2, 0.5)
 
 
-def specification(method: str = "random", **options: object) -> Specification:
+def specification(method: str = "random", **options: Any) -> Specification:
+    """Of thirty rounds, unless told otherwise."""
     return Specification(method, **({"budget": 30} | options))
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from causalfocus.arrays import Floats
 from causalfocus.experiments.analysis import (
     ErrorRate,
     Sampled,
@@ -36,7 +37,7 @@ def test_limits_of_error_rates_are_those_of_the_binomial() -> None:
         assert ErrorRate(wrong, n).limit == pytest.approx(exact)
 
 
-def runs_of(method: str, stops: np.ndarray, shd: np.ndarray, numbers: list[int]) -> Sampled:
+def runs_of(method: str, stops: Floats, shd: Floats, numbers: list[int]) -> Sampled:
     n = len(numbers)
     return Sampled(
         SMALL,
@@ -82,8 +83,8 @@ def test_methods_are_compared_on_the_same_systems() -> None:
 
 def test_stopping_times_are_compared_where_both_stopped() -> None:
     shd = np.zeros((3, len(specification().marks)))
-    mine = np.array([[100.0], [300.0], [500.0]]) + np.arange(5)
-    theirs = np.array([[400.0], [200.0], [math.nan]]) + np.arange(5)
+    mine = np.array([[100.0], [300.0], [500.0]]) + np.arange(5.0)
+    theirs = np.array([[400.0], [200.0], [math.nan]]) + np.arange(5.0)
     focus, other = runs_of("focus", mine, shd, [0, 1, 2]), runs_of("random", theirs, shd, [0, 1, 2])
     first, *_, last = stop_gaps(focus, other)
     assert (first.delta, last.delta) == (0.1, 0.005)

@@ -49,7 +49,8 @@ def test_a_broken_file_is_named(tmp_path: Path) -> None:
 
 
 def test_what_is_there_is_not_run_again(tmp_path: Path) -> None:
-    store, seen = Store(tmp_path), []
+    store = Store(tmp_path)
+    seen: list[Done] = []
     assert store.complete([unit()], in_turn, seen.append) == []
     both = [unit(), unit(first=2)]
     assert store.missing(both) == [both[1]]
@@ -126,7 +127,8 @@ def test_a_cluster_gives_the_same_bytes_and_survives_a_death(
 ) -> None:
     address, workers = cluster
     units = [unit(first=2 * i) for i in range(8)]
-    store, seen = Store(tmp_path), []
+    store = Store(tmp_path)
+    seen: list[Done] = []
 
     def on_done(done: Done) -> None:
         seen.append(done)

@@ -16,6 +16,7 @@ from causalfocus.experiments.specification import Setting, Specification, log_sp
 from causalfocus.experiments.stops import Stops
 from causalfocus.experiments.units import Unit, units_for
 from experiments.small_units import SMALL, specification, unit
+from worlds import ACTIONS, play, rig
 
 
 def test_code_is_what_a_method_imports() -> None:
@@ -132,26 +133,23 @@ def test_other_code_is_refused() -> None:
 def test_one_run_gives_the_stopping_times_of_every_delta() -> None:
     """As learners that were asked for each delta give them, with the same answers."""
     deltas = (0.1, 0.02, 0.005)
-    truth = cf.LinearSEM([[0, 0, 0], [0.9, 0, 0], [0, -0.7, 0]], [1.0, 0.9, 1.1])
-    actions = cf.ActionSet(dict.fromkeys(truth.names, (-2, 2)))
 
     def learner(delta: float) -> cf.Focus:
-        return cf.Focus(actions, cf.PAPER_CLASS, epsilon=0.07, delta=delta, stopping="evidence")
+        return cf.Focus(ACTIONS, cf.PAPER_CLASS, epsilon=0.07, delta=delta, stopping="evidence")
 
-    def play(own: cf.Focus, stops: Stops | None) -> cf.Focus:
-        rng = np.random.default_rng(7)
+    def watch(own: cf.Focus, stops: Stops | None) -> cf.Focus:
+        system = rig(7)
         while not own.has_stopped:
-            action = own.ask()
-            own.tell(action, truth.sample(action, 1, rng)[0])
+            play(own, system, 1)
             if stops is not None:
                 stops.see(own.decision)
         return own
 
     stops = Stops(deltas)
-    play(learner(min(deltas)), stops)
+    watch(learner(min(deltas)), stops)
     assert stops.are_all
     for delta, rounds, answer in zip(deltas, stops.rounds, stops.answers, strict=True):
-        alone = play(learner(delta), None)
+        alone = watch(learner(delta), None)
         assert (alone.rounds, alone.result().model) == (rounds, answer)
 
 

@@ -9,6 +9,7 @@ from scipy import stats
 import causalfocus as cf
 from causalfocus.guarantees.class_ import EvidenceRule
 from instances import draw_each
+from worlds import action_set, finish, play, rig
 
 
 @pytest.mark.parametrize("intercept", [False, True])
@@ -20,7 +21,7 @@ def test_relabelling_and_batching_change_nothing(intercept: bool) -> None:
     at = [truth.names.index(name) for name in names]
     rng = np.random.default_rng(5)
     other, single = cf.Moments(names), cf.Moments(truth.names)
-    for action in cf.ActionSet(dict.fromkeys(truth.names, (-2, 2))):
+    for action in action_set(truth.names):
         samples = truth.sample(action, 150, rng)
         other.add_many([action] * 150, samples[:, at])
         for sample in samples:
@@ -38,7 +39,7 @@ def test_intercepts_do_not_matter_to_a_rule_that_allows_them() -> None:
     shift = np.array([1000.0, -50.0, 3.0])
     rng = np.random.default_rng(2)
     moved = cf.Moments(truth.names)
-    for action in cf.ActionSet(dict.fromkeys(truth.names, (-2, 2))):
+    for action in action_set(truth.names):
         samples = truth.sample(action, 200, rng) + shift
         at = None if action.target is None else truth.names.index(action.target)
         there = cf.OBSERVE if at is None else cf.do(truth.names[at], samples[0, at])
@@ -82,7 +83,7 @@ def test_wrong_stops_are_rare(p: int) -> None:
         base = cf.random_sem(p, density=0.8, seed=seed)
         weights = np.where(base.weights != 0, np.sign(base.weights) * 0.15, 0.0)
         truth = cf.LinearSEM(weights, base.noise_variances)
-        actions = list(cf.ActionSet(dict.fromkeys(truth.names, (-2, 2))))
+        actions = action_set(truth.names)
         rule = EvidenceRule(cf.PAPER_CLASS, 0.07, 0.2)
         moments = cf.Moments(truth.names)
         for t in range(400):
@@ -98,10 +99,10 @@ def test_wrong_stops_are_rare(p: int) -> None:
 
 
 def strong_interventions(reach: float) -> tuple[cf.LinearSEM, cf.Moments]:
-    truth = cf.LinearSEM([[0, 0], [0.5, 0]], 1.0)
+    truth = cf.LinearSEM([[0.0, 0.0], [0.5, 0.0]], 1.0)
     moments = cf.Moments(truth.names)
     rng = np.random.default_rng(0)
-    for action in cf.ActionSet(dict.fromkeys(truth.names, (-reach, reach))):
+    for action in action_set(truth.names, reach):
         moments.add_many([action] * 50, truth.sample(action, 50, rng))
     return truth, moments
 
@@ -124,29 +125,26 @@ def test_where_digits_run_out_there_is_no_evidence() -> None:
 @pytest.mark.parametrize("intercept", [False, True])
 def test_strong_interventions_certify_no_wrong_graph(reach: float, intercept: bool) -> None:
     """Two nodes that move together far above the noise, the graph alone."""
-    truth = cf.LinearSEM([[0, 0, 0], [1, 0, 0], [0.5, 0, 0]], 1.0)
+    truth = cf.LinearSEM([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.5, 0.0, 0.0]], 1.0)
     space = cf.ModelClass(0.3, 1.5, (0.5, 2.0), intercept=intercept)
     actions = cf.ActionSet({"X1": (-reach, reach), "X3": (-reach, reach)}, truth.names)
     for seed in range(12):
         learner = cf.Focus(actions, space, epsilon=None, delta=0.05, stopping="evidence")
-        rng = np.random.default_rng(seed)
-        while not learner.has_stopped and learner.rounds < 80:
-            action = learner.ask()
-            learner.tell(action, truth.sample(action, 1, rng)[0])
+        finish(learner, rig(seed, truth), 80)
         assert not learner.has_stopped or learner.result().model.shd(truth) == 0
 
 
 def test_graph_alone_with_unknown_noise_from_the_first_sample() -> None:
     """A perfect fit has unbounded likelihood: no evidence, and no error either."""
-    truth = cf.LinearSEM([[0, 0], [0.8, 0]], 1.0)
+    truth = cf.LinearSEM([[0.0, 0.0], [0.8, 0.0]], 1.0)
     for intercept in (False, True):
         space = cf.ModelClass(0.3, intercept=intercept)
-        actions = cf.ActionSet(dict.fromkeys(truth.names, (-2, 2)))
-        learner = cf.Focus(actions, space, epsilon=None, delta=0.05, stopping="evidence")
-        rng = np.random.default_rng(1)
+        learner = cf.Focus(
+            action_set(truth.names), space, epsilon=None, delta=0.05, stopping="evidence"
+        )
+        system = rig(1, truth)
         while not learner.has_stopped and learner.rounds < 5000:
-            action = learner.ask()
-            learner.tell(action, truth.sample(action, 1, rng)[0])
+            play(learner, system, 1)
             assert learner.rounds > 5 or learner.decision.evidence < 0
         assert learner.result().certified and learner.result().model.shd(truth) == 0
 

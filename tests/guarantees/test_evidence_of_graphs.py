@@ -6,15 +6,21 @@ import numpy as np
 import pytest
 
 import causalfocus as cf
+from causalfocus.arrays import Floats
 from causalfocus.guarantees.class_ import EvidenceRule
 from causalfocus.kernels.exact import certificate, other_graphs
 from instances import draw_each
 from kernels.densities import log_marginal
 from literal import Bounds, Rows, enumerate_dags, local_fitter
+from literal.all_dags import Dag
 from literal.scores import likelihood_score
+from worlds import draw_samples, targets_of
 
 
-def judged(rule: EvidenceRule, moments: cf.Moments, estimate: cf.LinearSEM, levels):
+def judge(
+    rule: EvidenceRule, moments: cf.Moments, estimate: cf.LinearSEM, levels: tuple[float, float]
+) -> tuple[Floats, Floats]:
+    """The costs of families, and the evidence against them."""
     rows = moments.evidence_rows(intercept=rule.space.intercept)
     return other_graphs.family_tables(
         (rows.grams, rows.lows, rows.counts),
@@ -29,7 +35,7 @@ def judged(rule: EvidenceRule, moments: cf.Moments, estimate: cf.LinearSEM, leve
 class BruteForce:
     """Branch B by looking at every DAG."""
 
-    def __init__(self, costs, evidence, own) -> None:
+    def __init__(self, costs: Floats, evidence: Floats, own: Dag) -> None:
         p = len(own)
         self.own_edges = max(sum(map(len, own)), 1)
         self.most = p * (p - 1) // 2
@@ -66,12 +72,14 @@ class BruteForce:
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("n", [20, 120, 400])
 @pytest.mark.parametrize("epsilon", [0.07, None])
-def test_branch_b_equals_brute_force_over_all_dags(seed: int, n: int, epsilon) -> None:
+def test_branch_b_equals_brute_force_over_all_dags(
+    seed: int, n: int, epsilon: float | None
+) -> None:
     _, space, moments = draw_each(4, n, seed)
     estimate = cf.joint_mle(moments, space)
     rule = EvidenceRule(space, epsilon, 0.05)
     levels = (-64.0, 60.0)
-    costs, evidence = judged(rule, moments, estimate, levels)
+    costs, evidence = judge(rule, moments, estimate, levels)
     own = tuple(frozenset(int(k) for k in np.flatnonzero(row)) for row in estimate.weights)
     brute = BruteForce(costs, evidence, own)
     found = other_graphs.different_graph_evidence(costs, evidence, estimate.weights, levels)
@@ -82,8 +90,8 @@ def test_branch_b_equals_brute_force_over_all_dags(seed: int, n: int, epsilon) -
     assert brute.rejects(found - 1e-9)
     assert found == 60.0 or not brute.rejects(found + 2e-3)
     for h in (found - 1.0, found - 0.01, found + 0.01):
-        tables = judged(rule, moments, estimate, (h, h))
-        value, _ = other_graphs.least_rejected_graph(*tables, estimate.weights, h)
+        costs, evidence = judge(rule, moments, estimate, (h, h))
+        value, _ = other_graphs.least_rejected_graph(costs, evidence, estimate.weights, h)
         assert (value >= h) == (h < found)
 
 
@@ -92,7 +100,7 @@ def test_the_rival_is_the_graph_that_blocks() -> None:
     _, space, moments = draw_each(4, 60, 1)
     estimate = cf.joint_mle(moments, space)
     rule = EvidenceRule(space, None, 0.05)
-    costs, evidence = judged(rule, moments, estimate, (-64.0, 60.0))
+    costs, evidence = judge(rule, moments, estimate, (-64.0, 60.0))
     value, parents = other_graphs.least_rejected_graph(costs, evidence, estimate.weights, 3.0)
     assert value < 3.0
     rival = tuple(frozenset(k for k in range(4) if int(s) >> k & 1) for s in parents)
@@ -110,15 +118,13 @@ def test_costs_of_families_come_from_the_likelihood_in_the_class(seed: int) -> N
     """Against the literal LocalFit and a Student-t marginal likelihood, from the samples."""
     truth, space, _ = draw_each(3, 1, seed)
     rng = np.random.default_rng(seed)
-    actions = list(cf.ActionSet(dict.fromkeys(truth.names, (-2, 2))))
-    taken = [actions[i] for i in rng.integers(len(actions), size=40)]
-    samples = np.array([truth.sample(action, 1, rng)[0] for action in taken])
+    taken, samples = draw_samples(truth, 40, rng)
     moments = cf.Moments(truth.names)
     moments.add_many(taken, samples)
     estimate = cf.joint_mle(moments, space)
     rule = EvidenceRule(space, 0.07, 0.05)
-    costs, _ = judged(rule, moments, estimate, (-64.0, 60.0))
-    targets = np.array([truth.names.index(a.target) if a.target else -1 for a in taken])
+    costs, _ = judge(rule, moments, estimate, (-64.0, 60.0))
+    targets = np.array(targets_of(truth.names, taken))
     literal_rows = Rows.from_data(targets, samples, False)
     bounds = Bounds(0.15, 1.5, 0.8, 1.2)
     fit = local_fitter(literal_rows, bounds, likelihood_score(literal_rows, bounds), True)

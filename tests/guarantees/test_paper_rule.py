@@ -1,6 +1,7 @@
 """The paper's tail function against arbitrary-precision arithmetic, and its forecast."""
 
 import math
+from typing import Any
 
 import mpmath as mp
 import pytest
@@ -11,17 +12,19 @@ from causalfocus.guarantees import PaperConstants, PaperRule
 mp.mp.dps = 60
 
 
-def exact_log_tail(p: int, t: float, x: float, a_max: float, low: float, high: float, c: float):
+def exact_log_tail(
+    p: int, samples: float, level: float, a: float, low: float, high: float, action: float
+) -> tuple[float, int, float]:
     """Eqs. explicit_mean_constants to fully_explicit_concentration_function, as they stand."""
-    p_, a_max, low, high, c = (mp.mpf(v) for v in (p, a_max, low, high, c))
-    t, x = mp.mpf(t), mp.mpf(x)
+    p_, a_max, v_low, v_high, c = (mp.mpf(v) for v in (p, a, low, high, action))
+    t, x = mp.mpf(samples), mp.mpf(level)
     big_g = mp.fsum((p_ * a_max) ** k for k in range(p))
     b_mu = big_g * mp.sqrt(p_) * a_max * c
-    v_minus = low / (1 + p_ * a_max) ** 2
-    v_plus = big_g**2 * high
+    v_minus = v_low / (1 + p_ * a_max) ** 2
+    v_plus = big_g**2 * v_high
     kappa_v = v_plus / v_minus
 
-    def ratio(r):
+    def ratio(r: Any) -> Any:
         return (mp.log((1 + r) / (2 * mp.sqrt(r))) / 2) / ((r - 1 - mp.log(r)) / 2)
 
     # the minimum over the interval, searched on a grid that includes both ends
@@ -40,7 +43,7 @@ def exact_log_tail(p: int, t: float, x: float, a_max: float, low: float, high: f
     cover = mp.mpf(1)
     for d_a, s_a in zip(d, s, strict=True):
         cover *= (1 + 8 * b_mu / zeta) ** d_a * (1 + 8 * mp.sqrt(d_a) * v_plus / zeta) ** s_a
-    return mp.log((mp.e**q * cover + 1) * mp.e ** (-kappa * x)), q, kappa
+    return float(mp.log((mp.e**q * cover + 1) * mp.e ** (-kappa * x))), q, float(kappa)
 
 
 @pytest.mark.parametrize("p", range(2, 9))
@@ -49,10 +52,10 @@ def exact_log_tail(p: int, t: float, x: float, a_max: float, low: float, high: f
 def test_log_tail_equals_arbitrary_precision(p: int, t: float, rate: float) -> None:
     ours = cf.paper_log_tail(t, rate * t, p=p, space=cf.PAPER_CLASS, max_intervention=2.0)
     exact, q, kappa = exact_log_tail(p, t, rate * t, 1.5, 0.8, 1.2, 2.0)
-    assert ours == pytest.approx(float(exact), rel=1e-11)
+    assert ours == pytest.approx(exact, rel=1e-11)
     constants = PaperConstants(p, cf.PAPER_CLASS, 2.0)
     assert constants.covering_dimension == q
-    assert constants.rate == pytest.approx(float(kappa), rel=1e-11)
+    assert constants.rate == pytest.approx(kappa, rel=1e-11)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +65,7 @@ def test_log_tail_for_other_classes(a_max: float, low: float, high: float, c: fl
     space = cf.ModelClass(a_max / 2, a_max, (low, high), intercept=False)
     ours = cf.paper_log_tail(1e6, 1e5, p=4, space=space, max_intervention=c)
     exact, _, _ = exact_log_tail(4, 1e6, 1e5, a_max, low, high, c)
-    assert ours == pytest.approx(float(exact), rel=1e-10)
+    assert ours == pytest.approx(exact, rel=1e-10)
 
 
 def test_constants_of_the_paper_by_hand_at_two_nodes() -> None:

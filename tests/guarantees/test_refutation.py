@@ -8,17 +8,21 @@ import pytest
 from scipy import stats
 
 import causalfocus as cf
-from causalfocus.benchmark.violations import BrokenSystem
+from causalfocus.arrays import Bools, Floats, Ints
+from causalfocus.benchmark.violations import BrokenSystem, Violation
 from causalfocus.guarantees import EvidenceRule, ResolutionRule
 from causalfocus.guarantees.alarms import W_ALARM
+from causalfocus.guarantees.claims import Stopping
 from causalfocus.kernels.evidence import training
+from causalfocus.kernels.search.tableau import Row
 from causalfocus.moments.anchors import exact_difference
 from causalfocus.moments.assumption_sums import Watch
 from causalfocus.report.checks import alarm_history, check_picture, residuals
 from causalfocus.report.pictures import save
+from worlds import action_set, draw_samples, finish, play
 
 
-def watched(x: np.ndarray, times: np.ndarray, anchor: np.ndarray) -> np.ndarray:
+def watch_columns(x: Floats, times: Ints, anchor: Floats) -> Floats:
     """The columns of a watched row, from samples."""
     shifted = x - anchor
     return np.column_stack([shifted, np.ones(len(x)), shifted**2, times])
@@ -47,7 +51,7 @@ def test_watched_rows_are_sums_over_samples(has_origin: bool) -> None:
             (np.arange(n) >= 16, rows.later(j)),
         ):
             chosen = part & (targets != j)
-            columns = watched(samples[chosen], times[chosen], origin)
+            columns = watch_columns(samples[chosen], times[chosen], origin)
             assert count == chosen.sum()
             assert row[0] == pytest.approx(columns.T @ columns, rel=1e-12, abs=1e-9)
         k = (j + 1) % p
@@ -56,7 +60,7 @@ def test_watched_rows_are_sums_over_samples(has_origin: bool) -> None:
             chosen = (np.arange(n) >= 16) & (targets == k) & ((samples[:, k] == first) == is_first)
             row, count = rows.later(j, np.array([group]))
             assert count == chosen.sum()
-            columns = watched(samples[chosen], times[chosen], origin)
+            columns = watch_columns(samples[chosen], times[chosen], origin)
             assert row[0] == pytest.approx(columns.T @ columns, rel=1e-12, abs=1e-9)
 
 
@@ -124,7 +128,7 @@ def test_alarms_average_to_at_most_one() -> None:
             data = np.column_stack(parts)
             own = data.shape[1] - 1
 
-            def row(chosen: np.ndarray, data=data, own=own) -> tuple:
+            def row(chosen: Bools, data: Floats = data, own: int = own) -> Row:
                 return (data[chosen].T @ data[chosen], np.zeros((own + 1, own + 1)), own)
 
             early = np.arange(n) < mark
@@ -144,13 +148,10 @@ def test_alarms_average_to_at_most_one() -> None:
         assert 0.7 < cut.mean() < 1 + 4 * error, kind
 
 
-def run_to_the_end(system: BrokenSystem, space: cf.ModelClass, stopping: str) -> cf.Focus:
-    actions = cf.ActionSet(dict.fromkeys(system.model.names, (-2, 2)))
+def run_to_the_end(system: BrokenSystem, space: cf.ModelClass, stopping: Stopping) -> cf.Focus:
+    actions = action_set(system.model.names)
     learner = cf.Focus(actions, space, epsilon=0.07, delta=0.05, stopping=stopping)
-    while not learner.has_stopped and learner.rounds < 8_000:
-        action = learner.ask()
-        learner.tell(action, system(action))
-    return learner
+    return finish(learner, system, 8_000)
 
 
 @pytest.mark.parametrize(
@@ -164,7 +165,7 @@ def run_to_the_end(system: BrokenSystem, space: cf.ModelClass, stopping: str) ->
         ("drift", 3.0, {"drift", "constant"}),
     ],
 )
-def test_what_breaks_the_class_is_named(violation: str, size: float, kinds: set[str]) -> None:
+def test_what_breaks_the_class_is_named(violation: Violation, size: float, kinds: set[str]) -> None:
     system = BrokenSystem(violation, size, 1, 1000)
     learner = run_to_the_end(system, cf.PAPER_CLASS, "evidence")
     assert learner.is_refuted and not learner.result().certified
@@ -175,7 +176,7 @@ def test_what_breaks_the_class_is_named(violation: str, size: float, kinds: set[
 
 
 @pytest.mark.parametrize("stopping", ["evidence", "resolution"])
-def test_what_breaks_nothing_is_certified(stopping: str) -> None:
+def test_what_breaks_nothing_is_certified(stopping: Stopping) -> None:
     system = BrokenSystem("none", 0.0, 3, 1000)
     learner = run_to_the_end(system, cf.PAPER_CLASS, stopping)
     result = learner.result()
@@ -193,9 +194,7 @@ def test_what_was_refuted_is_never_certified() -> None:
         learner.ask()
     learner.continue_after_stop()
     straight = BrokenSystem("none", 0.0, 2, 1000)
-    for _ in range(50):
-        action = learner.ask()
-        learner.tell(action, straight(action))
+    play(learner, straight, 50)
     assert learner.result() is result and not result.certified
     twin = learner.replayed()
     assert twin.is_refuted and twin.result().rounds == result.rounds
@@ -213,20 +212,18 @@ def test_the_narrowest_step_is_suggested_and_taken() -> None:
 
 def test_a_run_that_is_refuted_does_not_count_as_certified() -> None:
     system = BrokenSystem("quadratic term", 0.5, 2, 1000)
-    actions = cf.ActionSet(dict.fromkeys(system.model.names, (-2, 2)))
+    actions = action_set(system.model.names)
     learner = cf.Focus(actions, cf.ModelClass(0.15, intercept=False), epsilon=0.07)
     assert cf.run(learner, system, max_rounds=8_000) is False
     assert learner.is_refuted
 
 
 @pytest.mark.parametrize("stopping", ["evidence", "resolution"])
-def test_alarms_are_below_the_ratio_to_every_system_inside_the_claim(stopping: str) -> None:
+def test_alarms_are_below_the_ratio_to_every_system_inside_the_claim(stopping: Stopping) -> None:
     """The drift alarm from samples: foretold density over the likelihood of rows in the claim."""
     rng = np.random.default_rng(7)
-    truth = cf.LinearSEM([[0, 0], [0.8, 0]], 1.0)
-    actions = list(cf.ActionSet(dict.fromkeys(truth.names, (-2, 2))))
-    taken = [actions[i] for i in rng.integers(len(actions), size=200)]
-    samples = np.array([truth.sample(action, 1, rng)[0] for action in taken])
+    truth = cf.LinearSEM([[0.0, 0.0], [0.8, 0.0]], 1.0)
+    taken, samples = draw_samples(truth, 200, rng)
     samples[:, 1] += np.array([a.target != "X2" for a in taken]) * np.arange(200) * 0.01
     moments = cf.Moments(truth.names)
     moments.add_many(taken, samples)
@@ -238,10 +235,11 @@ def test_alarms_are_below_the_ratio_to_every_system_inside_the_claim(stopping: s
     early = np.arange(200) < 32
     x, y, t = samples[own, 0], samples[own, 1], np.arange(1.0, 201)[own]
     data = np.column_stack([x, t, y])
-    parts = []
-    for chosen in (early[own], ~early[own]):
-        parts += [(data[chosen].T @ data[chosen], np.zeros((3, 3)), 2), float(chosen.sum())]
-    log_m = training.log_predictive(*parts, np.array([0, 1]))
+    (first, n_first), (rest, n_rest) = (
+        ((data[chosen].T @ data[chosen], np.zeros((3, 3)), 2), float(chosen.sum()))
+        for chosen in (early[own], ~early[own])
+    )
+    log_m = training.log_predictive(first, n_first, rest, n_rest, np.array([0, 1]))
     largest_share = math.log(W_ALARM / 6 / 2) + math.log(1 / 6) + math.log(0.75)
     later = ~early[own]
     for b in np.linspace(0.15, 1.5, 40):

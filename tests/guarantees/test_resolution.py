@@ -7,11 +7,12 @@ import pytest
 
 import causalfocus as cf
 from causalfocus.guarantees import Reorder, ResolutionRule
-from causalfocus.guarantees.claims import ResolutionClaim
+from causalfocus.guarantees.claims import ResolutionClaim, Stopping
 from causalfocus.kernels.gaussian import levels as resolution_levels
 from causalfocus.kernels.gaussian import resolution
 from causalfocus.oracles import report
 from instances import draw_moments
+from worlds import action_set, actions_of, draw_samples, move, play, rig
 
 SPACE = cf.ModelClass(0.3, intercept=False)
 
@@ -57,7 +58,7 @@ def test_what_is_surely_enough_does_not_move_the_rival(seed: int) -> None:
 
 def test_what_the_claim_says() -> None:
     claim = ResolutionClaim(cf.ModelClass(0.3), 0.15)
-    model = cf.LinearSEM([[0, 0, 0], [0.5, 0, 0], [0, 0, 0]], 1.0)
+    model = cf.LinearSEM([[0.0, 0.0, 0.0], [0.5, 0.0, 0.0], [0.0, 0.0, 0.0]], 1.0)
 
     def truth(direct: float, other: float, backwards: float = 0.0) -> cf.LinearSEM:
         return cf.LinearSEM([[0, backwards, 0], [direct, 0, 0], [0, other, 0]], 1.0)
@@ -73,16 +74,16 @@ def test_what_the_claim_says() -> None:
 
 
 def test_a_weak_effect_may_exist_and_a_missing_one_is_not_certified() -> None:
-    truth = cf.LinearSEM([[0, 0, 0], [0.9, 0, 0], [0, 0.05, 0]], 1.0)
-    actions = cf.ActionSet(dict.fromkeys(truth.names, (-2, 2)))
+    truth = cf.LinearSEM([[0.0, 0.0, 0.0], [0.9, 0.0, 0.0], [0.0, 0.05, 0.0]], 1.0)
+    actions = action_set(truth.names)
     moments = cf.Moments.expected(truth, dict.fromkeys(actions, 300))
     answer = report(moments, SPACE)
     assert [edge[:2] for edge in answer.edges] == [("X1", "X2")]
     value = cf.evidence(moments, answer, SPACE, epsilon=0.15)
     assert value > 3.0
     nothing = cf.LinearSEM(np.zeros((3, 3)), 1.0)
-    backwards = cf.LinearSEM([[0, 0.5, 0], [0, 0, 0], [0, 0, 0]], 1.0)
-    shifted = cf.LinearSEM([[0, 0, 0], [0.72, 0, 0], [0, 0, 0]], 1.0)
+    backwards = cf.LinearSEM([[0.0, 0.5, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]], 1.0)
+    shifted = cf.LinearSEM([[0.0, 0.0, 0.0], [0.72, 0.0, 0.0], [0.0, 0.0, 0.0]], 1.0)
     for wrong in (nothing, backwards, shifted):
         assert cf.evidence(moments, wrong, SPACE, epsilon=0.15) < 0
 
@@ -93,9 +94,7 @@ def test_relabelling_batching_and_units(intercept: bool) -> None:
     space = cf.ModelClass(0.3, intercept=intercept)
     truth, _ = draw_moments(3, 1, 4, intercept=intercept, density=1.0)
     rng = np.random.default_rng(4)
-    actions = list(cf.ActionSet(dict.fromkeys(truth.names, (-2, 2))))
-    taken = [actions[i] for i in rng.integers(len(actions), size=700)]
-    samples = np.array([truth.sample(action, 1, rng)[0] for action in taken])
+    taken, samples = draw_samples(truth, 700, rng)
     bulk, single, other = (
         cf.Moments(names) for names in (truth.names, truth.names, ["X3", "X1", "X2"])
     )
@@ -104,9 +103,7 @@ def test_relabelling_batching_and_units(intercept: bool) -> None:
         single.add(action, sample)
     other.add_many(taken, samples[:, [2, 0, 1]])
     larger = cf.Moments(truth.names)
-    larger.add_many(
-        [a if a.target is None else cf.do(a.target, 1000 * a.value) for a in taken], 1000 * samples
-    )
+    larger.add_many([move(a, lambda value: 1000 * value) for a in taken], 1000 * samples)
     answer = report(bulk, space)
     value = cf.evidence(bulk, answer, space, epsilon=0.15)
     assert cf.evidence(single, answer, space, epsilon=0.15) == value
@@ -116,14 +113,12 @@ def test_relabelling_batching_and_units(intercept: bool) -> None:
     if intercept:
         shift = np.array([100.0, -7.0, 3.0])
         moved = cf.Moments(truth.names)
-        at = {name: i for i, name in enumerate(truth.names)}
-        moved.add_many(
-            [
-                a if a.target is None else cf.do(a.target, a.value + shift[at[a.target]])
-                for a in taken
-            ],
-            samples + shift,
-        )
+        by = dict(zip(truth.names, shift.tolist(), strict=True))
+        there = [
+            cf.do(a.target, a.value + by[a.target]) if a.target and a.value is not None else a
+            for a in taken
+        ]
+        moved.add_many(there, samples + shift)
         assert cf.evidence(moved, answer, space, epsilon=0.15) == pytest.approx(value, abs=1e-6)
 
 
@@ -163,14 +158,13 @@ def test_no_data_one_node_and_the_graph_alone() -> None:
 def test_a_run_to_the_certificate_and_back(intercept: bool) -> None:
     """FOCUS with nothing but min_effect; the log replays to the bit; other rules continue it."""
     truth = cf.LinearSEM(
-        [[0, 0, 0], [1.4, 0, 0], [0.2, -0.8, 0]],
+        [[0.0, 0.0, 0.0], [1.4, 0.0, 0.0], [0.2, -0.8, 0.0]],
         [0.3, 5.0, 1.0],
         [1.0, -2.0, 0.5] if intercept else 0.0,
     )
-    actions = cf.ActionSet(dict.fromkeys(truth.names, (-3, 3)))
+    actions = action_set(truth.names, 3.0)
     learner = cf.Focus(actions, cf.ModelClass(0.5, intercept=intercept), epsilon=0.25, delta=0.1)
-    rng = np.random.default_rng(1)
-    assert cf.run(learner, lambda action: truth.sample(action, 1, rng)[0], max_rounds=5000)
+    assert cf.run(learner, rig(1, truth), max_rounds=5000)
     result = learner.result()
     assert result.certified and learner.claim.holds(result.model, truth)
     for interval in result.intervals:
@@ -181,7 +175,7 @@ def test_a_run_to_the_certificate_and_back(intercept: bool) -> None:
         assert interval.high - interval.low < 4 * 0.25
     again = learner.replayed()
     assert again.result().evidence == result.evidence and again.rounds == learner.rounds
-    assert [told.action for told in again.log] == [told.action for told in learner.log]
+    assert actions_of(again) == actions_of(learner)
     wider = learner.with_stopping("evidence")
     assert wider.rounds == learner.rounds and wider.stopping == "evidence"
     finer = learner.with_space(cf.ModelClass(0.6, intercept=intercept))
@@ -191,16 +185,15 @@ def test_a_run_to_the_certificate_and_back(intercept: bool) -> None:
 
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("stopping", ["resolution", "evidence"])
-def test_the_first_perfect_fits_do_not_freeze_the_design(stopping: str, intercept: bool) -> None:
+def test_the_first_perfect_fits_do_not_freeze_the_design(
+    stopping: Stopping, intercept: bool
+) -> None:
     """One sample fits perfectly, and nothing bounds the noise: an infinite divergence, almost."""
-    truth = cf.LinearSEM([[0, 0, 0], [0.7, 0, 0], [0, 0.6, 0]], 1.0)
-    actions = cf.ActionSet(dict.fromkeys(truth.names, (-2, 2)))
+    truth = cf.LinearSEM([[0.0, 0.0, 0.0], [0.7, 0.0, 0.0], [0.0, 0.6, 0.0]], 1.0)
+    actions = action_set(truth.names)
     space = cf.ModelClass(0.2, intercept=intercept)
     learner = cf.Focus(actions, space, epsilon=0.1, stopping=stopping)
-    rng = np.random.default_rng(0)
-    for _ in range(200):
-        action = learner.ask()
-        learner.tell(action, truth.sample(action, 1, rng)[0])
+    play(learner, rig(0, truth), 200)
     assert learner._hedge.learning_rate > 0.01
 
 
@@ -208,11 +201,10 @@ def test_what_no_longer_rises_is_aimed_at() -> None:
     """An effect far below min_effect that is plain to see: its direction has to be shown, which the
     game alone does late.
     """
-    truth = cf.LinearSEM([[0, 0.147], [0, 0]], [1.0, 0.2])
-    actions = cf.ActionSet(dict.fromkeys(truth.names, (-2, 2)))
+    truth = cf.LinearSEM([[0.0, 0.147], [0.0, 0.0]], [1.0, 0.2])
+    actions = action_set(truth.names)
     learner = cf.Focus(actions, cf.ModelClass(0.5), epsilon=0.22, delta=0.2)
-    rng = np.random.default_rng(8)
-    assert cf.run(learner, lambda action: truth.sample(action, 1, rng)[0], max_rounds=3000)
+    assert cf.run(learner, rig(8, truth), max_rounds=3000)
     assert learner.claim.holds(learner.result().model, truth)
 
 
@@ -236,14 +228,13 @@ def test_rivals_are_systems_that_break_the_claim() -> None:
 
 
 def test_the_reason_names_what_is_left() -> None:
-    truth = cf.LinearSEM([[0, 0], [0.8, 0]], 1.0)
-    actions = cf.ActionSet(dict.fromkeys(truth.names, (-2, 2)))
+    truth = cf.LinearSEM([[0.0, 0.0], [0.8, 0.0]], 1.0)
+    actions = action_set(truth.names)
     learner = cf.Focus(actions, cf.ModelClass(0.3, intercept=False), epsilon=0.15)
-    rng = np.random.default_rng(0)
+    system = rig(0, truth)
     reasons = set()
     while not learner.has_stopped:
-        action = learner.ask()
-        learner.tell(action, truth.sample(action, 1, rng)[0])
+        play(learner, system, 1)
         reasons.add(learner.decision.reason)
     assert any("X1 -> X2" in reason for reason in reasons)
     assert any("breaks the claim is rejected" in reason for reason in reasons)
@@ -251,7 +242,7 @@ def test_the_reason_names_what_is_left() -> None:
 
 def test_complexity_of_the_claim() -> None:
     """Two nodes: the closest system moves the one weight by epsilon, or has the order reversed."""
-    truth = cf.LinearSEM([[0, 0], [0.8, 0]], 1.0)
+    truth = cf.LinearSEM([[0.0, 0.0], [0.8, 0.0]], 1.0)
     actions = cf.ActionSet({"X1": (-2, 2), "X2": (-2, 2)})
     space = cf.ModelClass(0.3, intercept=False)
     found = cf.complexity(truth, actions, space, epsilon=0.1)

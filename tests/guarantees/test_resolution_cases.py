@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import causalfocus as cf
+from causalfocus.arrays import Floats
 from causalfocus.guarantees import ResolutionRule
 from causalfocus.kernels.evidence.row_evidence import even_spread, least_squares
 from causalfocus.kernels.gaussian import direction_evidence, resolution, swaps
@@ -29,7 +30,7 @@ def is_acyclic(parents: list[set[int]]) -> bool:
     return True
 
 
-def random_costs(rng: np.random.Generator, p: int) -> np.ndarray:
+def random_costs(rng: np.random.Generator, p: int) -> Floats:
     """Larger sets of parents explain more: the evidence against them is less."""
     costs = rng.normal(3.0, 2.0, (p, 1 << (p - 1)))
     for j in range(p):
@@ -94,11 +95,19 @@ def test_contrary_orders_against_all_dags(p: int, seed: int) -> None:
         )
 
 
-def single_evidence(rule, moments, weights, j, parents, k) -> tuple[float, float]:
+def single_evidence(
+    rule: ResolutionRule,
+    moments: cf.Moments,
+    weights: Floats,
+    j: int,
+    parents: frozenset[int],
+    k: int,
+) -> tuple[float, float]:
     """Case 1b for one row on one set of parents, assembled anew from the samples' moments: the
     evidence, before its share, against a strong alternative and against a weak (or counted) one.
     """
     times, split = rule.times(moments), rule.split(moments)
+    assert split is not None
     epsilon, smallest, cut, top, large, small, fine, a0 = rule.scale
     p, q = weights.shape[0], times[0].shape[2]
     regressors = np.array([*sorted(parents), *range(p, q)])
@@ -116,7 +125,7 @@ def single_evidence(rule, moments, weights, j, parents, k) -> tuple[float, float
     noise = resolution.noise_of(split, j, regressors)
     is_reported = weights[j, k] != 0
 
-    def against(values: np.ndarray, wide: float, share: float) -> float:
+    def against(values: Floats, wide: float, share: float) -> float:
         if not len(values):
             return math.inf
         mixing = (even_spread(regressors, p, fine * wide), wide, a0)
@@ -127,7 +136,7 @@ def single_evidence(rule, moments, weights, j, parents, k) -> tuple[float, float
     grid = np.linspace(-6, 6, 240001)
     size = np.abs(grid)
     breaks = np.abs(grid - weights[j, k]) >= (epsilon if is_reported else smallest)
-    edge = resolution.W_EDGE / max(np.count_nonzero(weights), 1)
+    edge = resolution.W_EDGE / max(int(np.count_nonzero(weights)), 1)
     weak = resolution.W_WEAK / (p * (p - 1) / 2)
     beyond = against(grid[breaks & (size >= top)], large, edge)
     strong = min(beyond, against(grid[breaks & (size >= cut) & (size < top)], small, edge))

@@ -12,6 +12,9 @@ import pytest
 from scipy import stats
 
 import causalfocus as cf
+from causalfocus.guarantees.claims import Stopping
+from causalfocus.learner.focus import Design
+from worlds import action_set, finish
 
 DELTA = 0.2
 EPSILON = 0.07
@@ -19,7 +22,7 @@ COARSE = 0.45
 MOST_ROUNDS = 20_000
 
 
-def system_for(seed: int) -> tuple[cf.LinearSEM, cf.ModelClass, str]:
+def system_for(seed: int) -> tuple[cf.LinearSEM, cf.ModelClass, Design]:
     """Two to four nodes, sparse to complete; weights and noise often at the class's edges."""
     rng = np.random.default_rng([seed, 1])
     intercept = bool(rng.integers(2))
@@ -35,11 +38,11 @@ def system_for(seed: int) -> tuple[cf.LinearSEM, cf.ModelClass, str]:
     sizes = np.where(sizes == 0.0, np.abs(base.weights), sizes)
     weights = np.where(base.weights != 0, np.sign(base.weights) * sizes, 0.0)
     noise = np.where(rng.random(p) < 0.4, rng.choice([0.8, 1.2], size=p), base.noise_variances)
-    design = str(rng.choice(["focus", "uniform"]))
+    design: Design = "focus" if rng.choice(["focus", "uniform"]) == "focus" else "uniform"
     return cf.LinearSEM(weights, noise, base.intercepts), space, design
 
 
-def any_system_for(seed: int) -> tuple[cf.LinearSEM, cf.ModelClass, str]:
+def any_system_for(seed: int) -> tuple[cf.LinearSEM, cf.ModelClass, Design]:
     """No class: weights from 0.01 to 3, many near epsilon and near min_effect, noise variances from
     0.05 to 20. The resolution is coarse, so that the noisiest of them end in time.
     """
@@ -57,29 +60,31 @@ def any_system_for(seed: int) -> tuple[cf.LinearSEM, cf.ModelClass, str]:
     weights = np.where(shape, rng.choice([-1.0, 1.0], (p, p)) * sizes, 0.0)
     noise = np.exp(rng.uniform(np.log(0.05), np.log(20.0), p))
     constants = rng.uniform(-3.0, 3.0, p) if intercept else np.zeros(p)
-    design = str(rng.choice(["focus", "uniform"]))
+    design: Design = "focus" if rng.choice(["focus", "uniform"]) == "focus" else "uniform"
     return cf.LinearSEM(weights, noise, constants), space, design
 
 
-def outcome(task: tuple[str, int]) -> tuple[int, bool, bool, int]:
+def outcome(task: tuple[Stopping, int]) -> tuple[int, bool, bool, int]:
     """Seed, whether it stopped, whether wrongly (false claim or false alarm), and its rounds."""
     stopping, seed = task
     truth, space, design = (system_for if stopping == "evidence" else any_system_for)(seed)
-    actions = cf.ActionSet(dict.fromkeys(truth.names, (-2, 2)))
     epsilon = EPSILON if stopping == "evidence" else COARSE * space.min_effect
     learner = cf.Focus(
-        actions, space, epsilon=epsilon, delta=DELTA, stopping=stopping, design=design
+        action_set(truth.names),
+        space,
+        epsilon=epsilon,
+        delta=DELTA,
+        stopping=stopping,
+        design=design,
     )
     rng = np.random.default_rng([seed, 2])
-    while not learner.has_stopped and learner.rounds < MOST_ROUNDS:
-        action = learner.ask()
-        learner.tell(action, truth.sample(action, 1, rng)[0])
+    finish(learner, lambda action: truth.sample(action, 1, rng)[0], MOST_ROUNDS)
     result = learner.result()
     broken = result.certified and not learner.claim.holds(result.model, truth)
     return seed, learner.has_stopped, broken or learner.is_refuted, learner.rounds
 
 
-def check(stopping: str, seeds: range, workers: int) -> str:
+def check(stopping: Stopping, seeds: range, workers: int) -> str:
     tasks = [(stopping, seed) for seed in seeds]
     if workers == 1:
         rows = [outcome(task) for task in tasks]
@@ -101,13 +106,13 @@ def check(stopping: str, seeds: range, workers: int) -> str:
 
 
 @pytest.mark.parametrize("stopping", ["evidence", "resolution"])
-def test_wrong_stops_in_a_few_runs(stopping: str) -> None:
+def test_wrong_stops_in_a_few_runs(stopping: Stopping) -> None:
     check(stopping, range(20), workers=1)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("stopping", ["evidence", "resolution"])
-def test_wrong_stops_in_many_runs(stopping: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_stops_in_many_runs(stopping: Stopping, capsys: pytest.CaptureFixture[str]) -> None:
     runs = int(os.environ.get("RUNS", "2000"))
     report = check(stopping, range(1000, 1000 + runs), workers=2)
     with capsys.disabled():

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,11 +18,11 @@ def moments() -> cf.Moments:
 
 
 def model() -> cf.LinearSEM:
-    return cf.LinearSEM([[0, 0], [0.5, 0]], 1.0)
+    return cf.LinearSEM([[0.0, 0.0], [0.5, 0.0]], 1.0)
 
 
-def alternative(**changes: object) -> object:
-    arguments: dict[str, object] = {
+def alternative(**changes: Any) -> object:
+    arguments: dict[str, Any] = {
         "model": model(),
         "weights": {cf.OBSERVE: 1.0},
         "space": cf.PAPER_CLASS,
@@ -46,7 +47,7 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
     "weights not square": (lambda: cf.LinearSEM([[0, 1]], 1.0), r"square matrix .* shape \(1, 2\)"),
     "no nodes": (lambda: cf.LinearSEM(np.zeros((0, 0)), 1.0), "square matrix"),
     "nan weight": (
-        lambda: cf.LinearSEM([[0, 0], [math.nan, 0]], 1.0),
+        lambda: cf.LinearSEM([[0.0, 0.0], [math.nan, 0.0]], 1.0),
         r"weights must be finite: the entry at \[1, 0\]",
     ),
     "infinite intercept": (
@@ -72,7 +73,7 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
         "The name 'a' appears more than once",
     ),
     "empty name": (lambda: cf.Moments(["a", " "]), "' ' is not a node name"),
-    "number as name": (lambda: cf.Moments(["a", 3]), "3 is not a node name"),
+    "number as name": (lambda: cf.Moments(["a", 3]), "3 is not a node name"),  # type: ignore[list-item]
     "a string of names": (lambda: cf.Moments("abc"), "not the single string 'abc'"),
     "no names": (lambda: cf.Moments([]), "There are no nodes"),
     "unknown key": (
@@ -83,7 +84,7 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
         lambda: cf.LinearSEM.from_dict({"weights": [[0]]}),
         r"lacks \['noise_variances'\]",
     ),
-    "model not a mapping": (lambda: cf.LinearSEM.from_dict([1]), "a mapping, got list"),
+    "model not a mapping": (lambda: cf.LinearSEM.from_dict([1]), "a mapping, got list"),  # type: ignore[arg-type]
     "kl of other nodes": (
         lambda: model().kl(cf.LinearSEM(np.zeros((2, 2)), 1.0, names=["a", "b"])),
         "different nodes or orders of nodes: X1, X2 against a, b",
@@ -95,7 +96,7 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "density above one": (lambda: cf.random_sem(4, density=1.5), "between 0 and 1, got 1.5"),
     "no nodes to draw": (lambda: cf.random_sem(0, density=0.5), "1 or more, got 0"),
-    "density in words": (lambda: cf.random_sem(4, density="a"), "between 0 and 1, got 'a'"),
+    "density in words": (lambda: cf.random_sem(4, density="a"), "between 0 and 1, got 'a'"),  # type: ignore[arg-type]
     "empty intercept range": (
         lambda: cf.random_sem(4, density=0.5, intercept_range=(2, 1)),
         r"intercept_range = \(2, 1\) is empty",
@@ -107,7 +108,7 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
     ),
     # actions
     "infinite value": (lambda: cf.do("X1", math.inf), "must be finite"),
-    "value not a number": (lambda: cf.do("X1", "high"), "'high'.* must be a number"),
+    "value not a number": (lambda: cf.do("X1", "high"), "'high'.* must be a number"),  # type: ignore[arg-type]
     "target without value": (lambda: cf.Action("X1"), "a target and a value, or neither"),
     "empty range": (
         lambda: cf.ActionSet({"heat": (3, -3)}),
@@ -116,8 +117,8 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
     "infinite range": (lambda: cf.ActionSet({"heat": (0, math.inf)}), "'heat' .* finite"),
     "nan range": (lambda: cf.ActionSet({"heat": (math.nan, 1)}), "'heat' .* finite"),
     "range of three": (lambda: cf.ActionSet({"heat": (0, 1, 2)}), "'heat' must be"),
-    "range in words": (lambda: cf.ActionSet({"heat": "low"}), "'heat' must be .* got 'low'"),
-    "ranges not a mapping": (lambda: cf.ActionSet([(0, 1)]), "must map names to"),
+    "range in words": (lambda: cf.ActionSet({"heat": "low"}), "'heat' must be .* got 'low'"),  # type: ignore[dict-item]
+    "ranges not a mapping": (lambda: cf.ActionSet([(0, 1)]), "must map names to"),  # type: ignore[arg-type]
     "range of an unknown node": (
         lambda: cf.ActionSet({"heat": (0, 1)}, names=["flow"]),
         "no node named 'heat'. The nodes are flow",
@@ -130,7 +131,7 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
     # classes
     "zero min_effect": (lambda: cf.ModelClass(0.0), "min_effect must be positive"),
     "nan min_effect": (lambda: cf.ModelClass(math.nan), "min_effect must be positive"),
-    "min_effect not a number": (lambda: cf.ModelClass("x"), "min_effect must be a number"),
+    "min_effect not a number": (lambda: cf.ModelClass("x"), "min_effect must be a number"),  # type: ignore[arg-type]
     "max below min": (
         lambda: cf.ModelClass(0.5, 0.1),
         "max_effect = 0.1 is below min_effect = 0.5",
@@ -143,8 +144,8 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
         lambda: cf.ModelClass(0.1, noise_variance=(0, 1)),
         "lower end of noise_variance",
     ),
-    "noise not a pair": (lambda: cf.ModelClass(0.1, noise_variance=3), "must be a pair"),
-    "intercept not a flag": (lambda: cf.ModelClass(0.1, intercept=1), "True or False, got 1"),
+    "noise not a pair": (lambda: cf.ModelClass(0.1, noise_variance=3), "must be a pair"),  # type: ignore[arg-type]
+    "intercept not a flag": (lambda: cf.ModelClass(0.1, intercept=1), "True or False, got 1"),  # type: ignore[arg-type]
     # samples
     "nan sample": (
         lambda: moments().add(cf.OBSERVE, [0.0, math.nan, 0.0]),
@@ -166,7 +167,7 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
         "no node named 'speed'",
     ),
     "not an action": (
-        lambda: moments().add("observe", [0, 0, 0]),
+        lambda: moments().add("observe", [0, 0, 0]),  # type: ignore[arg-type]
         "'observe' is not an action. Use cf.OBSERVE or cf.do",
     ),
     "unknown node set": (lambda: moments().add(cf.do("speed", 1), [0, 0, 0]), "named 'speed'"),
@@ -179,7 +180,7 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
         "the sample says -2",
     ),
     "one bad row of many": (
-        lambda: moments().add_many([cf.OBSERVE] * 3, [[0, 0, 0], [0, 0, 0], [0, math.nan, 0]]),
+        lambda: moments().add_many([cf.OBSERVE] * 3, [[0.0] * 3, [0.0] * 3, [0.0, math.nan, 0.0]]),
         "Sample 3 of 3: The value of flow is nan",
     ),
     "more rows than actions": (
@@ -187,7 +188,7 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
         r"one row for each of the 1 actions .* got shape \(2, 3\)",
     ),
     "one action for many samples": (
-        lambda: moments().add_many(cf.OBSERVE, np.zeros((2, 3))),
+        lambda: moments().add_many(cf.OBSERVE, np.zeros((2, 3))),  # type: ignore[arg-type]
         "one action per sample",
     ),
     "moments of other nodes": (
@@ -219,19 +220,19 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "epsilon of zero": (lambda: alternative(epsilon=0.0), "epsilon must be positive"),
     "weight below the class": (
-        lambda: alternative(model=cf.LinearSEM([[0, 0], [0.1, 0]], 1.0)),
+        lambda: alternative(model=cf.LinearSEM([[0.0, 0.0], [0.1, 0.0]], 1.0)),
         "X1 -> X2 has size 0.1, below min_effect = 0.15",
     ),
     "weight above the class": (
-        lambda: alternative(model=cf.LinearSEM([[0, 0], [-2.0, 0]], 1.0)),
+        lambda: alternative(model=cf.LinearSEM([[0.0, 0.0], [-2.0, 0.0]], 1.0)),
         "X1 -> X2 has size 2, above max_effect = 1.5",
     ),
     "variance outside the class": (
-        lambda: alternative(model=cf.LinearSEM([[0, 0], [0.5, 0]], [1.0, 2.0])),
+        lambda: alternative(model=cf.LinearSEM([[0.0, 0.0], [0.5, 0.0]], [1.0, 2.0])),
         r"noise variance of X2 is 2, outside \[0.8, 1.2\]",
     ),
     "intercept outside the class": (
-        lambda: alternative(model=cf.LinearSEM([[0, 0], [0.5, 0]], 1.0, [0.0, 0.3])),
+        lambda: alternative(model=cf.LinearSEM([[0.0, 0.0], [0.5, 0.0]], 1.0, [0.0, 0.3])),
         "X2 has the intercept 0.3 and intercept is False",
     ),
 }

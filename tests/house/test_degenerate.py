@@ -8,6 +8,7 @@ import pytest
 from scipy.optimize import lsq_linear
 
 import causalfocus as cf
+from causalfocus.arrays import Floats
 from causalfocus.kernels.search import row_fit, tableau
 from instances import bounds_of, close, data_of, draw_member, endpoint_actions, parents_of
 from literal import finite_joint_mle, negative_log_likelihood
@@ -37,7 +38,7 @@ def test_one_node(space: cf.ModelClass) -> None:
 
 def test_a_node_that_was_always_set_has_no_row_of_its_own() -> None:
     """n_j = 0: its likelihood is constant, so it gets no parents and the smallest variance."""
-    model = cf.LinearSEM([[0, 0], [0.8, 0]], 1.0)
+    model = cf.LinearSEM([[0.0, 0.0], [0.8, 0.0]], 1.0)
     rng = np.random.default_rng(0)
     moments = cf.Moments(model.names)
     for value in (-2.0, 2.0):
@@ -50,7 +51,7 @@ def test_a_node_that_was_always_set_has_no_row_of_its_own() -> None:
 
 def test_rows_without_weight_cost_nothing() -> None:
     """W_j = 0 for X2: its equation may be anything, so an alternative is free."""
-    model = cf.LinearSEM([[0, 0], [0.8, 0]], 1.0)
+    model = cf.LinearSEM([[0.0, 0.0], [0.8, 0.0]], 1.0)
     found = cf.best_alternative(model, {cf.do("X2", 2.0): 3.0}, PAPER, epsilon=0.07)
     assert found.value == 0.0 and found.branch == "same graph"
     assert found.model is not None and PAPER.contains(found.model)
@@ -60,7 +61,7 @@ def test_rows_without_weight_cost_nothing() -> None:
 
 def test_two_nodes_by_hand() -> None:
     """Under do(X1 = 2) alone, moving the weight by epsilon costs log(1 + 4 eps^2) / 2 per round."""
-    model = cf.LinearSEM([[0, 0], [0.5, 0]], 1.0)
+    model = cf.LinearSEM([[0.0, 0.0], [0.5, 0.0]], 1.0)
     space = cf.ModelClass(0.2, None, (0.5, 2.0), intercept=False)
     found = cf.best_alternative(model, {cf.do("X1", 2.0): 10.0}, space, epsilon=0.1)
     assert found.value == pytest.approx(10 * 0.5 * math.log1p(4 * 0.1**2), rel=1e-12)
@@ -199,7 +200,9 @@ def test_an_edge_from_a_cause_that_never_varies_is_free() -> None:
     """In all weighted rows of X3 the node X2 is -2: with an intercept the edge X2 -> X3 is
     invisible, whatever the order in which the candidates are taken.
     """
-    model = cf.LinearSEM([[0, 0, 0], [0.67, 0, 0], [1.48, 0, 0]], 1.0, [0.5, 0.0, -0.5])
+    model = cf.LinearSEM(
+        [[0.0, 0.0, 0.0], [0.67, 0.0, 0.0], [1.48, 0.0, 0.0]], 1.0, [0.5, 0.0, -0.5]
+    )
     weights = {cf.do("X2", -2.0): 2.1, cf.do("X3", -2.0): 0.1, cf.do("X3", 2.0): 1.7}
     for names in (["X1", "X2", "X3"], ["X2", "X1", "X3"], ["X3", "X2", "X1"]):
         found = cf.best_alternative(model.relabelled(names), weights, WITH_INTERCEPT, epsilon=0.07)
@@ -208,7 +211,7 @@ def test_an_edge_from_a_cause_that_never_varies_is_free() -> None:
 
 
 def test_an_overflowing_alternative_is_an_error_not_a_certainty() -> None:
-    model = cf.LinearSEM([[0, 0], [0.5, 0]], 1.0)
+    model = cf.LinearSEM([[0.0, 0.0], [0.5, 0.0]], 1.0)
     with pytest.raises(cf.NumericalError, match="overflow"):
         cf.best_alternative(model, {cf.do("X1", 1e160): 1.0}, PAPER, epsilon=0.07)
 
@@ -235,7 +238,9 @@ def test_nearly_cancelling_causes_far_from_the_noise(reach: float) -> None:
 
     weights = dict.fromkeys([cf.do("X1", reach), cf.do("X1", -reach), cf.OBSERVE], 1.0)
     found = cf.best_alternative(truth, weights, PAPER, epsilon=0.07)
-    at_hand = cf.LinearSEM([[0, 0, 0], [1, 0, 0], [0.93, -0.93, 0]], [1.0, 1.0, 1.0049])
+    at_hand = cf.LinearSEM(
+        [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.93, -0.93, 0.0]], [1.0, 1.0, 1.0049]
+    )
     assert found.model is not None
     assert 0 < found.value <= sum(truth.kl(at_hand, a) for a in weights) * (1 + 1e-6)
 
@@ -271,7 +276,7 @@ def test_ladders_where_every_pivot_looks_harmless(c: float) -> None:
     assert worst < 1e-8
 
 
-def _excess(x: np.ndarray, y: np.ndarray, value: float) -> float:
+def _excess(x: Floats, y: Floats, value: float) -> float:
     """How far a residual is above the best over all sign vectors, from the samples themselves."""
     best = math.inf
     for signs in itertools.product((-1, 1), repeat=x.shape[1]):

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,7 @@ from causalfocus.baselines import CBED
 from causalfocus.experiments.replicate import run_replicate
 from causalfocus.experiments.specification import DELTAS, Setting, Specification
 from causalfocus.system.space import PAPER_CLASS
+from worlds import action_set
 
 ROOT = Path(__file__).parents[2]
 
@@ -35,10 +37,10 @@ def test_the_readme_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_example_of_the_baselines_runs(capsys: pytest.CaptureFixture[str]) -> None:
     document = (ROOT / "docs" / "baselines.md").read_text()
     (block,) = re.findall(r"```python\n(.*?)```", document, re.DOTALL)
-    scope: dict[str, object] = {}
+    scope: dict[str, Any] = {}
     exec(compile(block, "baselines.md", "exec"), scope)  # noqa: S102
     assert "X" in capsys.readouterr().out
-    assert scope["to_a_certificate"].rounds == 100  # type: ignore[attr-defined]
+    assert scope["to_a_certificate"].rounds == 100
 
 
 def test_the_example_of_campaigns_runs(capsys: pytest.CaptureFixture[str]) -> None:
@@ -124,7 +126,7 @@ def test_the_best_guess_from_few_rounds_is_one_line() -> None:
     document = (ROOT / "docs" / "results.md").read_text()
     (line,) = re.findall(r"^    (CBED\(.*\)\.estimate)$", document, re.MULTILINE)
     truth = cf.random_sem(6, density=0.3, seed=5)
-    actions = cf.ActionSet(dict.fromkeys(truth.names, (-2, 2)))
+    actions = action_set(truth.names)
     learner = cf.Focus(actions, PAPER_CLASS, epsilon=0.07, stopping="evidence")
     rng = np.random.default_rng(0)
     for _ in range(100):

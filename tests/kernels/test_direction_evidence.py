@@ -8,13 +8,18 @@ import pytest
 from scipy import stats
 
 import causalfocus as cf
+from causalfocus.arrays import Floats
 from causalfocus.kernels.evidence import training
 from causalfocus.kernels.evidence.row_evidence import least_squares
 from causalfocus.kernels.gaussian import direction_evidence
+from causalfocus.kernels.search.tableau import Row
 from kernels.densities import directions, moving_ratio
 
+History = list[tuple[int, Floats]]
+Grams = dict[tuple[int, str], tuple[Row, float]]
 
-def timed(x, y, marks):
+
+def moments_at(x: Floats, y: Floats, marks: list[int]) -> direction_evidence.Times:
     """One row's moments at the marks, as the kernels take them; the node itself comes last."""
     data = np.column_stack([x, y])
     grams = np.array([[data[:end].T @ data[:end]] for end in [*marks, len(y)]])
@@ -22,14 +27,16 @@ def timed(x, y, marks):
     return grams, np.zeros_like(grams), counts
 
 
-def fit_along(x, y, marks, k):
+def fit_along(
+    x: Floats, y: Floats, marks: list[int], k: int
+) -> tuple[direction_evidence.Fit, Floats, Floats]:
+    """The fit as the kernels take it, its coefficients, and the directions."""
     s = x.shape[1]
-    times = timed(x, y, marks)
+    times = moments_at(x, y, marks)
     gram = times[0][-1, 0]
     regressors = np.arange(s)
     block, inverse, residual, b = least_squares((gram, 0.0 * gram, s), regressors, float(len(y)))
     # The kernels index the row by its node: here the only row, its node in the last column.
-    ell, q, eta = np.zeros(s), 0.0, 0.0
     u = directions(x, marks, k)
     moved = (u * x).sum(axis=1)
     ell, q, eta = x.T @ moved, float(moved @ moved), float(moved @ (y - x @ b))
@@ -87,16 +94,16 @@ def test_the_kernel_finds_the_directions_of_the_past() -> None:
         assert eta == pytest.approx(fit[6], abs=1e-8)
 
 
-def policy(history, rng):
+def policy(history: History, rng: np.random.Generator) -> int:
     """Any rule that looks at the past alone."""
     if not history:
         return -1
     return int(rng.integers(-1, 2)) if history[-1][1][0] > 0 else 0
 
 
-def simulated(b, n, rng):
+def simulate(b: float, n: int, rng: np.random.Generator) -> History:
     """Two nodes, X1 -> X2 with weight b, unit noise; actions observe, do(X1, 1), do(X2, 1)."""
-    history = []
+    history: History = []
     for _ in range(n):
         target = policy(history, rng)
         first = 1.0 if target == 0 else rng.standard_normal()
@@ -111,9 +118,9 @@ def test_every_numerator_averages_to_one() -> None:
     """
     rng = np.random.default_rng(11)
     b, runs, n, mark = 0.4, 4000, 17, 12
-    ratios = {name: [] for name in ("edge", "noise", "swap one", "swap two")}
+    ratios: dict[str, list[float]] = {"edge": [], "noise": [], "swap one": [], "swap two": []}
     for _ in range(runs):
-        history = simulated(b, n, rng)
+        history = simulate(b, n, rng)
         targets = np.array([target for target, _ in history])
         samples = np.array([values for _, values in history])
         own = targets != 1
@@ -123,13 +130,13 @@ def test_every_numerator_averages_to_one() -> None:
         value = moving_ratio(x, y, u, np.array([b]), 1.0, np.array([0.05**2]), 0.3, 10.0)
         ratios["edge"].append(value)
         early = np.arange(n) < mark
-        grams = {}
+        grams: Grams = {}
         for j in (0, 1):
             for part, chosen in (("training", early), ("later", ~early)):
                 rows = samples[(targets != j) & chosen]
                 grams[j, part] = (rows.T @ rows, np.zeros((2, 2)), j), float(len(rows))
 
-        def swapped(j: int, parents: list[int], grams=grams) -> float:
+        def swap(j: int, parents: list[int], grams: Grams = grams) -> float:
             data = (*grams[j, "training"], *grams[j, "later"])
             return training.log_predictive(*data, np.array(parents, dtype=np.int64))
 
@@ -145,9 +152,9 @@ def test_every_numerator_averages_to_one() -> None:
             for name in ("noise", "swap one", "swap two"):
                 ratios[name].append(0.0)  # as if nothing had been tested: the ratio stays one
             continue
-        ratios["noise"].append(swapped(1, [0]) - likelihood[1])
-        ratios["swap one"].append(swapped(1, []) - likelihood[1])
-        both = swapped(0, [1]) + swapped(1, []) - likelihood[0] - likelihood[1]
+        ratios["noise"].append(swap(1, [0]) - likelihood[1])
+        ratios["swap one"].append(swap(1, []) - likelihood[1])
+        both = swap(0, [1]) + swap(1, []) - likelihood[0] - likelihood[1]
         ratios["swap two"].append(both)
     for name, logs in ratios.items():
         values = np.exp(logs)

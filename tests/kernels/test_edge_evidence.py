@@ -2,14 +2,16 @@
 
 import itertools
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 from scipy import integrate, stats
 
 import causalfocus as cf
+from causalfocus.arrays import Floats
 from causalfocus.kernels.evidence import row_evidence
-from causalfocus.kernels.evidence.edge_evidence import edge_evidence
+from causalfocus.kernels.evidence.edge_evidence import Fit, edge_evidence
 from causalfocus.kernels.exact import certificate
 from kernels.densities import log_marginal, log_nig_ratio
 
@@ -17,9 +19,9 @@ PRIOR = (0.75, 25.0, 25.0)
 ALL = (-math.inf, math.inf)
 
 
-def fit_of(x, y):
+def fit_of(x: Floats, y: Floats) -> tuple[Fit, Floats]:
     gram = x.T @ x
-    inverse = np.linalg.inv(gram)
+    inverse = np.linalg.inv(gram).astype(np.float64)
     b = inverse @ x.T @ y
     return (gram, inverse, float((y - x @ b) @ (y - x @ b)), float(len(y))), b
 
@@ -62,7 +64,9 @@ def test_edge_evidence_needs_a_distance() -> None:
 
 
 @pytest.mark.parametrize("limits", [(0.5, 2.0), (0.0, math.inf)])
-def test_far_from_the_fitted_noise_the_marginal_likelihood_takes_over(limits) -> None:
+def test_far_from_the_fitted_noise_the_marginal_likelihood_takes_over(
+    limits: tuple[float, float],
+) -> None:
     """Both terms with equal weights, against the larger of the exact two at many alternatives."""
     rng = np.random.default_rng(4)
     x = rng.standard_normal((120, 2))
@@ -110,7 +114,9 @@ def test_marginal_likelihood_by_quadrature() -> None:
     assert ours == pytest.approx(math.log(value), abs=1e-6)
 
 
-def adaptive_history(model: cf.LinearSEM, n: int, rng: np.random.Generator):
+def adaptive_history(
+    model: cf.LinearSEM, n: int, rng: np.random.Generator
+) -> tuple[list[cf.Action], Floats]:
     """Actions that look at the past: after a large last value, set that node; else observe."""
     taken, samples = [], []
     last = np.zeros(model.p)
@@ -129,17 +135,22 @@ def adaptive_history(model: cf.LinearSEM, n: int, rng: np.random.Generator):
 @pytest.mark.parametrize("term", ["edge", "noise", "swap one", "swap two"])
 def test_every_numerator_is_a_martingale_with_mean_one(term: str) -> None:
     """Over many histories of an adaptive policy, under the alternative itself."""
-    truth = cf.LinearSEM([[0, 0, 0], [0.4, 0, 0], [0, -0.5, 0]], [1.0, 0.9, 1.1])
+    truth = cf.LinearSEM([[0.0, 0.0, 0.0], [0.4, 0.0, 0.0], [0.0, -0.5, 0.0]], [1.0, 0.9, 1.1])
     rng = np.random.default_rng(3)
     ratios = []
     for _ in range(4000):
         taken, samples = adaptive_history(truth, 8, rng)
 
-        def row(j: int, parents: list[int], taken=taken, samples=samples):
+        def row(
+            j: int,
+            parents: list[int],
+            taken: list[cf.Action] = taken,
+            samples: Floats = samples,
+        ) -> tuple[Floats, Floats]:
             own = samples[[action.target != truth.names[j] for action in taken]]
             return own[:, parents], own[:, j]
 
-        def likelihood(j: int, row=row) -> float:
+        def likelihood(j: int, row: Callable[..., tuple[Floats, Floats]] = row) -> float:
             parents = [int(k) for k in np.flatnonzero(truth.weights[j])]
             x, y = row(j, parents)
             scale = math.sqrt(truth.noise_variances[j])
@@ -149,13 +160,13 @@ def test_every_numerator_is_a_martingale_with_mean_one(term: str) -> None:
             x, y = row(1, [0])
             ratio = log_nig_ratio(x, y, truth.weights[1, [0]], 0.9, np.array([0.07**2]), 30.0)
         elif term == "noise":
-            ratio = log_marginal(*row(1, [0]), PRIOR) - likelihood(1)
+            ratio = log_marginal(*row(1, [0]), prior=PRIOR) - likelihood(1)
         elif term == "swap one":
-            ratio = log_marginal(*row(2, [0]), PRIOR) - likelihood(2)
+            ratio = log_marginal(*row(2, [0]), prior=PRIOR) - likelihood(2)
         else:
-            swapped = {0: [1], 1: [2], 2: []}
-            ratio = sum(
-                log_marginal(*row(j, parents), PRIOR) - likelihood(j)
+            swapped: dict[int, list[int]] = {0: [1], 1: [2], 2: []}
+            ratio = math.fsum(
+                log_marginal(*row(j, parents), prior=PRIOR) - likelihood(j)
                 for j, parents in swapped.items()
             )
         ratios.append(math.exp(ratio))
@@ -184,7 +195,9 @@ def test_weights_of_the_terms_sum_to_at_most_one() -> None:
 
 @pytest.mark.parametrize("reach", [1.0, 1e2, 1e3, 1e4, 1e5, 1e7, 1e11, 1e15, 1e17])
 @pytest.mark.parametrize("n_regressors", [1, 2])
-def test_marginal_likelihood_is_never_too_large_at_any_scale(reach, n_regressors) -> None:
+def test_marginal_likelihood_is_never_too_large_at_any_scale(
+    reach: float, n_regressors: int
+) -> None:
     """Collinear regressors far above the noise, against 150 digits. An excess here once let a
     wrong graph be certified.
     """

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import causalfocus as cf
+from causalfocus.arrays import Floats, Ints
 from causalfocus.kernels.exact import oracles
 from causalfocus.kernels.search import orders
 from causalfocus.kernels.search.families import best_family, residual_table
@@ -16,7 +17,9 @@ from causalfocus.oracles import report
 from literal import enumerate_dags
 
 
-def random_costs(p: int, rng: np.random.Generator, *, decreasing: bool):
+def random_costs(
+    p: int, rng: np.random.Generator, *, decreasing: bool
+) -> tuple[dict[tuple[int, frozenset[int]], float], Floats, Ints, Ints]:
     """A cost per family (j, S); and the engine's tables, the minima over subsets."""
     families = {}
     candidates, starts = oracles.all_others(p)
@@ -187,7 +190,7 @@ def test_a_slight_effect_is_reported_once_it_is_plain() -> None:
     """An effect of a fifth of min_effect: not at a gain of 8 nats, but at 16 (expected moments, so
     the gain of the edge is n/2 log(1 + b^2 var / v), here about n b^2 / 2).
     """
-    truth = cf.LinearSEM([[0, 0, 0], [0.9, 0, 0], [0.04, 0, 0]], [1.0, 1.0, 1.0])
+    truth = cf.LinearSEM([[0.0, 0.0, 0.0], [0.9, 0.0, 0.0], [0.04, 0.0, 0.0]], [1.0, 1.0, 1.0])
     for gain, is_there in ((8.0, False), (16.0, True)):
         n = 2 * gain / math.log1p(0.04**2)
         moments = cf.Moments.expected(truth, {cf.OBSERVE: n})
@@ -200,7 +203,7 @@ def test_slight_effects_do_not_turn_directions_around() -> None:
     """A noisy cause with an effect below min_effect on a node with little noise: if no such effect
     may be, the reverse one fits best.
     """
-    truth = cf.LinearSEM([[0, 0.3], [0, 0]], [0.07, 14.0])
+    truth = cf.LinearSEM([[0.0, 0.3], [0.0, 0.0]], [0.07, 14.0])
     space = cf.ModelClass(0.7, intercept=False)
     actions = [cf.OBSERVE] + [cf.do(name, v) for name in truth.names for v in (-2.0, 2.0)]
     moments = cf.Moments.expected(truth, dict.fromkeys(actions, 200))

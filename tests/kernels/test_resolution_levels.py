@@ -7,14 +7,18 @@ import numpy as np
 import pytest
 
 import causalfocus as cf
+from causalfocus.arrays import Floats
 from causalfocus.kernels.gaussian import levels as resolution_levels
 from causalfocus.kernels.gaussian import resolution
+from worlds import action_set
 
 
 @pytest.mark.parametrize("at", np.linspace(-1.2, 1.2, 13))
 @pytest.mark.parametrize("regime", [(0.0, 0.24), (0.24, 0.4), (0.4, math.inf)])
 @pytest.mark.parametrize(("centre", "radius"), [(0.0, 0.3), (0.5, 0.15), (0.3, 0.15), (0.1, 0.15)])
-def test_distances_against_a_grid(at, regime, centre, radius) -> None:
+def test_distances_against_a_grid(
+    at: float, regime: tuple[float, float], centre: float, radius: float
+) -> None:
     low, high = regime
     grid = np.linspace(-3, 3, 60001)
     size = np.abs(grid)
@@ -74,7 +78,7 @@ def test_rows_of_the_response_are_the_closest() -> None:
     from causalfocus.kernels.sums.population import divergences
 
     truth = cf.random_sem(3, density=1.0, seed=8)
-    actions = cf.ActionSet(dict.fromkeys(truth.names, (-2, 2)))
+    actions = action_set(truth.names)
     targets = np.array([-1, 0, 0, 1, 1, 2, 2])
     values = np.array([0.0, -2, 2, -2, 2, -2, 2])
     amounts = np.array([0.3, 0.1, 0.2, 0.1, 0.1, 0.1, 0.1])
@@ -88,11 +92,13 @@ def test_rows_of_the_response_are_the_closest() -> None:
     for effect, cause in zip(*np.nonzero(truth.weights), strict=True):
         nd = [m for m in range(3) if resolution.nondescendants(truth.weights)[effect] >> m & 1]
 
-        def cost(given, effect=effect, cause=cause, nd=nd, side=1.0) -> float:
+        def cost(
+            given: Floats, effect: int = effect, cause: int = cause, nd: list[int] = nd
+        ) -> float:
             weights, noise = truth.weights.copy(), truth.noise_variances.copy()
             free = [m for m in nd if m != cause]
             weights[effect, free] = given[:-1]
-            weights[effect, cause] = truth.weights[effect, cause] + side * 0.1
+            weights[effect, cause] = truth.weights[effect, cause] + 0.1
             noise[effect] = math.exp(given[-1])
             other = (weights, noise, truth.intercepts)
             return float(divergences(reference, other, targets, values) @ amounts)

@@ -8,16 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import causalfocus as cf
+from causalfocus.arrays import Floats
 from causalfocus.kernels.exact import oracles
 from causalfocus.kernels.search import row_fit, tableau
 from literal import Bounds, Rows
-from literal.local_fit import Separation, local_fit
+from literal.local_fit import LocalFit, Separation, local_fit
 from literal.scores import likelihood_score
 
 KINDS = ["regular", "few samples", "collinear", "nearly collinear", "idle columns", "mixed scales"]
 
 
-def design(kind: str, s: int, rng: np.random.Generator) -> np.ndarray:
+def design(kind: str, s: int, rng: np.random.Generator) -> Floats:
     """Samples of s regressors and, last, the target."""
     n = max(1, s - 2) if kind == "few samples" else 12 * s
     x = rng.standard_normal((n, s + 1)) @ rng.standard_normal((s + 1, s + 1))
@@ -32,7 +33,7 @@ def design(kind: str, s: int, rng: np.random.Generator) -> np.ndarray:
     return x
 
 
-def row_of(x: np.ndarray) -> tableau.Row:
+def row_of(x: Floats) -> tableau.Row:
     """Moments of the last column on the others, with their low parts."""
     p = x.shape[1]
     moments = cf.Moments([f"x{i}" for i in range(p)])
@@ -41,14 +42,14 @@ def row_of(x: np.ndarray) -> tableau.Row:
     return rows.grams[-1], rows.lows[-1], p - 1
 
 
-def fast(row: tableau.Row, allowed: np.ndarray) -> tuple[float, np.ndarray]:
+def fast(row: tableau.Row, allowed: Floats) -> tuple[float, Floats]:
     s = row[2]
     best = np.empty(s)
     value = row_fit.fit_row(row, np.arange(s), allowed, math.inf, tableau.workspace(s), best)
     return value, best
 
 
-def referee(x: np.ndarray, bounds: Bounds, constraint: tuple[Separation, ...] = ()):
+def referee(x: Floats, bounds: Bounds, constraint: tuple[Separation, ...] = ()) -> LocalFit | None:
     """LocalFit of the last column on the others, the variance fixed so that the score is R / 2."""
     p = x.shape[1]
     rows = Rows.from_data(np.full(len(x), -1), x, intercept=False)
@@ -56,7 +57,7 @@ def referee(x: np.ndarray, bounds: Bounds, constraint: tuple[Separation, ...] = 
     return local_fit(rows, bounds, score, p - 1, frozenset(range(p - 1)), constraint)
 
 
-def residual(gram, b: np.ndarray) -> float:
+def residual(gram: Floats, b: Floats) -> float:
     s = len(b)
     return float(gram[s, s] - 2 * b @ gram[:s, s] + b @ gram[:s, :s] @ b)
 

@@ -1,5 +1,6 @@
 """Moments: order, bulk and parts do not matter; expected ones are the limit of sampled ones."""
 
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -8,13 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import causalfocus as cf
+from causalfocus.arrays import Floats
 from causalfocus.kernels.sums import moment_sums
 from instances import draw_member, endpoint_actions, expected_rows, model_class
 
 NAMES = ("X1", "X2", "X3")
 
 
-def stream(n: int, seed: int, offset: float = 0.0) -> tuple[list[cf.Action], np.ndarray]:
+def stream(n: int, seed: int, offset: float = 0.0) -> tuple[list[cf.Action], Floats]:
     model = cf.random_sem(3, density=0.7, seed=seed)
     rng = np.random.default_rng(seed)
     actions = endpoint_actions(NAMES)
@@ -64,7 +66,7 @@ def test_single_bulk_merged_and_shuffled_are_the_same_numbers(seed: int, n: int,
         assert_same_rows(single, other, to_the_last_bit=False)
 
 
-def exact_gram(samples: np.ndarray, *, centred: bool) -> np.ndarray:
+def exact_gram(samples: Floats, *, centred: bool) -> Floats:
     """In rational arithmetic, rounded once at the end."""
     columns = [[Fraction(float(v)) for v in column] for column in samples.T]
     n = len(samples)
@@ -152,8 +154,8 @@ def test_expected_moments_are_the_limit_of_sampled_ones() -> None:
 
 
 def test_expected_moments_keep_the_spread_around_a_large_mean() -> None:
-    near = cf.LinearSEM([[0, 0], [0.5, 0]], 1.0)
-    far = cf.LinearSEM([[0, 0], [0.5, 0]], 1.0, [1e8, 0.0])
+    near = cf.LinearSEM([[0.0, 0.0], [0.5, 0.0]], 1.0)
+    far = cf.LinearSEM([[0.0, 0.0], [0.5, 0.0]], 1.0, [1e8, 0.0])
     a = cf.Moments.expected(near, {cf.OBSERVE: 7.0}).rows(intercept=True).grams
     b = cf.Moments.expected(far, {cf.OBSERVE: 7.0}).rows(intercept=True).grams
     assert np.allclose(a, b, rtol=1e-12)
@@ -163,7 +165,7 @@ def test_what_was_read_before_does_not_go_stale() -> None:
     """Views are kept between samples; whatever adds to the sums must drop them."""
     moments, other = cf.Moments(["a", "b"]), cf.Moments(["a", "b"])
     other.add(cf.OBSERVE, [5.0, 6.0])
-    changes = [
+    changes: list[Callable[[], object]] = [
         lambda: moments.add(cf.OBSERVE, [1.0, 2.0]),
         lambda: moments.add_many([cf.do("a", 3.0)], [[3.0, 4.0]]),
         lambda: moments.merge(other),

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import causalfocus as cf
+from causalfocus.arrays import Floats
 from causalfocus.guarantees import EvidenceRule, ResolutionRule
+from causalfocus.guarantees.claims import Stopping
 from causalfocus.kernels.evidence.row_evidence import least_squares
 from causalfocus.oracles import report
 from causalfocus.planning.forecast import forecasts
@@ -14,7 +16,7 @@ from causalfocus.planning.forecast import forecasts
 NAMES = ("a", "b", "c")
 
 
-def log_about(offset: float, n: int, *, observe_first: bool) -> tuple[list[cf.Action], np.ndarray]:
+def log_about(offset: float, n: int, *, observe_first: bool) -> tuple[list[cf.Action], Floats]:
     """b = 0.8 a, c = -0.6 b, values on a grid so that the offset is added without rounding."""
     rng = np.random.default_rng(3)
     noise = np.round(rng.standard_normal((n, 3)) * 2**16) / 2**16
@@ -43,7 +45,7 @@ RULES = (
     ResolutionRule(cf.ModelClass(0.3), 0.15, 0.05),
     EvidenceRule(cf.ModelClass(0.3, 2.0, (0.5, 2.0)), 0.15, 0.05),
 )
-REPORT = cf.LinearSEM([[0, 0, 0], [0.8, 0, 0], [0, -0.6, 0]], 1.0, names=NAMES)
+REPORT = cf.LinearSEM([[0.0, 0.0, 0.0], [0.8, 0.0, 0.0], [0.0, -0.6, 0.0]], 1.0, names=NAMES)
 
 
 @pytest.mark.parametrize("rule", RULES, ids=["resolution", "evidence"])
@@ -113,7 +115,7 @@ def test_a_wild_first_sample_gives_no_evidence_rather_than_wrong_one() -> None:
     samples[0] = 3e9
     moments = cf.Moments(["a", "b"])
     moments.add_many([cf.OBSERVE] * n, samples)
-    report = cf.LinearSEM([[0, 0], [0.5, 0]], 1.0, names=["a", "b"])
+    report = cf.LinearSEM([[0.0, 0.0], [0.5, 0.0]], 1.0, names=["a", "b"])
     for rule in RULES:
         assert not rule.decide(moments, report).stop
         assert all(alarm.evidence < 0 for alarm in rule.alarms(moments, report))
@@ -158,11 +160,11 @@ def test_a_log_that_begins_with_a_strong_intervention_is_certified(far: float) -
 
 
 @pytest.mark.parametrize("stopping", ["resolution", "evidence"])
-def test_forecasts_do_not_depend_on_the_offset(stopping: str) -> None:
+def test_forecasts_do_not_depend_on_the_offset(stopping: Stopping) -> None:
     space = cf.ModelClass(0.5, 2.0, (0.5, 2.0))
     found = []
     for offset in (0.0, 300.0, 2.0**20):
-        model = cf.LinearSEM([[0, 0], [0.9, 0]], 1.0, [offset, offset - 0.9 * offset])
+        model = cf.LinearSEM([[0.0, 0.0], [0.9, 0.0]], 1.0, [offset, offset - 0.9 * offset])
         actions = cf.ActionSet(dict.fromkeys(model.names, (offset - 2, offset + 2)))
         (forecast,) = forecasts(
             model, actions, space, epsilon=0.2, deltas=[0.05], stopping=stopping

@@ -4,8 +4,8 @@ from math import inf
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from causalfocus.arrays import Ints
 from literal import (
     Bounds,
     LiteralFit,
@@ -52,7 +52,7 @@ def draw(
     theta: Reference,
     actions: list[tuple[int, float]],
     repeats: int = 1,
-) -> tuple[NDArray[np.int_], Array]:
+) -> tuple[Ints, Array]:
     """Full sample vectors, the same number for each action."""
     samples = [
         rng.multivariate_normal(*action_moments(*fields_of(theta), target, value), size=repeats)

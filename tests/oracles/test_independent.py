@@ -8,6 +8,7 @@ from scipy import stats
 import causalfocus as cf
 from instances import draw_data, draw_member, endpoint_actions, model_class
 from literal import negative_log_likelihood
+from worlds import draw_samples, targets_of
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -46,9 +47,7 @@ def test_the_score_is_the_likelihood_that_scipy_computes(intercept: bool) -> Non
     rng = np.random.default_rng(5)
     space = model_class("paper", intercept=intercept)
     model = draw_member(4, space, rng, density=0.7)
-    actions = endpoint_actions(model.names)
-    taken = [actions[i] for i in rng.integers(len(actions), size=60)]
-    samples = np.array([model.sample(action, 1, rng)[0] for action in taken])
+    taken, samples = draw_samples(model, 60, rng)
     moments = cf.Moments(model.names)
     moments.add_many(taken, samples)
     estimate = cf.joint_mle(moments, space)
@@ -64,7 +63,7 @@ def test_the_score_is_the_likelihood_that_scipy_computes(intercept: bool) -> Non
         return total
 
     data = draw_data(model, 0, rng, intercept=intercept)
-    targets = np.array([model.names.index(a.target) if a.target else -1 for a in taken])
+    targets = np.array(targets_of(model.names, taken))
     rows = type(data.rows).from_data(targets, samples, intercept)
     n_terms = int(rows.counts.sum())
     for candidate in (estimate, model):

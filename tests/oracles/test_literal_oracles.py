@@ -2,6 +2,7 @@
 
 from itertools import product
 from math import factorial, inf, log
+from typing import Any
 
 import numpy as np
 import pytest
@@ -202,12 +203,12 @@ def test_without_memoising_every_permutation_solves_its_own_programs(
     solved = 0
     genuine = module._solve_scaled
 
-    def counted(*arguments: object) -> Array:
+    def count(*arguments: Any) -> Array:
         nonlocal solved
         solved += 1
-        return genuine(*arguments)  # type: ignore[arg-type]
+        return genuine(*arguments)
 
-    monkeypatch.setattr(module, "_solve_scaled", counted)
+    monkeypatch.setattr(module, "_solve_scaled", count)
     p = 4
     rows = random_data_rows(np.random.default_rng(21), p, 40, BOUNDED, False)
     finite_joint_mle(rows, BOUNDED)

@@ -18,6 +18,7 @@ from instances import (
 )
 from literal import (
     LiteralFit,
+    Rows,
     brute_force_alternative,
     brute_force_mle,
     finite_alternative_oracle,
@@ -43,7 +44,9 @@ def random_weights(model: cf.LinearSEM, rng: np.random.Generator) -> dict[cf.Act
     return dict(zip(actions, amounts.tolist(), strict=True))
 
 
-def assert_same_mle(data_rows, estimate, referee: LiteralFit, *, is_generic: bool) -> None:
+def assert_same_mle(
+    data_rows: Rows, estimate: cf.LinearSEM, referee: LiteralFit, *, is_generic: bool
+) -> None:
     value = negative_log_likelihood(
         data_rows, estimate.weights, estimate.noise_variances, estimate.intercepts
     )

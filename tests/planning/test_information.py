@@ -3,17 +3,20 @@
 import functools
 import math
 import re
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 
 import causalfocus as cf
+from causalfocus.arrays import Floats
 from causalfocus.planning.complexity import Complexity
+from worlds import action_set
 
 complexity = functools.partial(cf.complexity, stopping="evidence")
 SPACE = cf.ModelClass(0.2, 1.5, (0.5, 2.0), intercept=False)
-PAIR = cf.LinearSEM([[0, 0], [0.6, 0]], [1.0, 0.8])
+PAIR = cf.LinearSEM([[0.0, 0.0], [0.6, 0.0]], [1.0, 0.8])
 PAIR_ACTIONS = cf.ActionSet({"X1": (-1.5, 1.5), "X2": (-2, 2)})
 
 
@@ -21,9 +24,9 @@ def value_of(model: cf.LinearSEM, design: dict[cf.Action, float], space: cf.Mode
     return cf.best_alternative(model, design, space, epsilon=0.1).value
 
 
-def drawn(p: int, seed: int, *, density: float = 0.5) -> tuple[cf.LinearSEM, cf.ActionSet]:
+def draw_world(p: int, seed: int, *, density: float = 0.5) -> tuple[cf.LinearSEM, cf.ActionSet]:
     model = cf.random_sem(p, density=density, seed=seed, space=SPACE)
-    return model, cf.ActionSet(dict.fromkeys(model.names, (-2, 2)))
+    return model, action_set(model.names)
 
 
 def test_two_nodes_against_a_dense_grid() -> None:
@@ -46,11 +49,11 @@ def test_three_nodes_against_an_independent_optimiser(seed: int) -> None:
     """Nelder-Mead on the softmax of the shares, from several starts, never gets above the upper
     value, and close to the lower one.
     """
-    model, actions = drawn(3, seed)
+    model, actions = draw_world(3, seed)
     found = complexity(model, actions, SPACE, epsilon=0.1)
     taken = [action for action in actions if action.is_observation or (action.value or 0) > 0]
 
-    def loss(logits: np.ndarray) -> float:
+    def loss(logits: Floats) -> float:
         shares = np.exp(logits - logits.max())
         design = dict(zip(taken, (shares / shares.sum()).tolist(), strict=True))
         return -value_of(model, design, SPACE)
@@ -68,7 +71,7 @@ def test_the_gap_is_certified(p: int, epsilon: float | None) -> None:
     """The lower value is what the design guarantees; the upper one no action beats against the
     mixture of rivals.
     """
-    model, actions = drawn(p, p)
+    model, actions = draw_world(p, p)
     found = complexity(model, actions, SPACE, epsilon=epsilon)
     assert 0 <= found.gap <= 1e-3 and found.value <= found.upper
     assert sum(found.allocation.values()) == pytest.approx(1.0)
@@ -84,7 +87,7 @@ def test_the_gap_is_certified(p: int, epsilon: float | None) -> None:
 
 
 def test_a_smaller_gap_is_a_closer_answer() -> None:
-    model, actions = drawn(4, 1)
+    model, actions = draw_world(4, 1)
     fine = complexity(model, actions, SPACE, epsilon=0.1, gap=1e-7)
     assert fine.gap <= 1e-7
     coarse = complexity(model, actions, SPACE, epsilon=0.1, gap=0.05)
@@ -94,7 +97,7 @@ def test_a_smaller_gap_is_a_closer_answer() -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_it_rises_with_epsilon(seed: int) -> None:
-    model, actions = drawn(4, seed)
+    model, actions = draw_world(4, seed)
     found = [complexity(model, actions, SPACE, epsilon=e) for e in (0.02, 0.05, 0.1)]
     graph = complexity(model, actions, SPACE, epsilon=None)
     for low, high in zip(found, [*found[1:], graph], strict=True):
@@ -103,11 +106,11 @@ def test_it_rises_with_epsilon(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_relabelling_changes_nothing(seed: int) -> None:
-    model, actions = drawn(4, seed)
+    model, actions = draw_world(4, seed)
     names = ["X3", "X1", "X4", "X2"]
     other = complexity(
         model.relabelled(names),
-        cf.ActionSet(dict.fromkeys(names, (-2, 2))),
+        action_set(names),
         SPACE,
         epsilon=0.1,
         gap=1e-6,
@@ -119,10 +122,10 @@ def test_relabelling_changes_nothing(seed: int) -> None:
 
 def test_scaling_all_variables_with_ranges_and_noise_changes_nothing() -> None:
     """Weights are ratios: one common factor leaves them, the class and the divergences alone."""
-    model, actions = drawn(4, 2)
+    model, actions = draw_world(4, 2)
     factor = 7.0
     scaled = cf.LinearSEM(model.weights, model.noise_variances * factor**2)
-    wide = cf.ActionSet(dict.fromkeys(model.names, (-2 * factor, 2 * factor)))
+    wide = action_set(model.names, 2 * factor)
     space = cf.ModelClass(0.2, 1.5, (0.5 * factor**2, 2.0 * factor**2), intercept=False)
     one = complexity(model, actions, SPACE, epsilon=0.1, gap=1e-6)
     other = complexity(scaled, wide, space, epsilon=0.1, gap=1e-6)
@@ -134,7 +137,7 @@ def test_scaling_one_variable_with_its_bounds_changes_nothing_where_one_edge_bin
     space = cf.ModelClass(0.2, 1.5, None, intercept=False)
     one = complexity(PAIR, PAIR_ACTIONS, space, epsilon=0.1, gap=1e-7)
     factor = 4.0
-    scaled = cf.LinearSEM([[0, 0], [0.6 * factor, 0]], [1.0, 0.8 * factor**2])
+    scaled = cf.LinearSEM([[0.0, 0.0], [0.6 * factor, 0.0]], [1.0, 0.8 * factor**2])
     wide = cf.ActionSet({"X1": (-1.5, 1.5), "X2": (-2 * factor, 2 * factor)})
     larger = cf.ModelClass(0.2 * factor, 1.5 * factor, None, intercept=False)
     other = complexity(scaled, wide, larger, epsilon=0.1 * factor, gap=1e-7)
@@ -189,16 +192,15 @@ def test_costs_change_the_unit() -> None:
     """Equal costs divide the value; a dear action is used less, and information per cost falls
     less than if the design were kept.
     """
-    model, plain = drawn(3, 4)
+    model, plain = draw_world(3, 4)
     free = complexity(model, plain, SPACE, epsilon=0.1, gap=1e-6)
-    dear = {"observe": 3.0} | dict.fromkeys(model.names, 3.0)
-    priced = cf.ActionSet(dict.fromkeys(model.names, (-2, 2)), costs=dear)
+    dear: dict[cf.Action | str, float] = {"observe": 3.0}
+    priced = action_set(model.names, costs=dear | dict.fromkeys(model.names, 3.0))
     same = complexity(model, priced, SPACE, epsilon=0.1, gap=1e-6)
     assert same.value == pytest.approx(free.value / 3, rel=1e-5)
     used = max(plain, key=lambda action: free.allocation[action])
     assert used.target is not None
-    costs = {used.target: 8.0}
-    uneven = cf.ActionSet(dict.fromkeys(model.names, (-2, 2)), costs=costs)
+    uneven = action_set(model.names, costs={used.target: 8.0})
     found = complexity(model, uneven, SPACE, epsilon=0.1, gap=1e-6)
     spend = sum(free.allocation[a] * c for a, c in zip(uneven, uneven.costs, strict=True))
     assert free.value / spend <= found.upper * (1 + 1e-9)
@@ -208,7 +210,9 @@ def test_costs_change_the_unit() -> None:
 
 
 def never(actions: cf.ActionSet, space: cf.ModelClass) -> Complexity:
-    model = cf.LinearSEM([[0, 0, 0], [0.5, 0, 0], [0, 0, 0]], 1.0, names=["a", "b", "c"])
+    model = cf.LinearSEM(
+        [[0.0, 0.0, 0.0], [0.5, 0.0, 0.0], [0.0, 0.0, 0.0]], 1.0, names=["a", "b", "c"]
+    )
     return complexity(model, actions, space, epsilon=0.1)
 
 
@@ -231,18 +235,18 @@ def test_focus_says_so_at_construction() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"model": cf.LinearSEM([[0, 0], [0.1, 0]], 1.0)}, "outside the class"),
-        ({"model": cf.LinearSEM([[0, 0], [0.6, 0]], 9.0)}, "outside the class"),
+        ({"model": cf.LinearSEM([[0.0, 0.0], [0.1, 0.0]], 1.0)}, "outside the class"),
+        ({"model": cf.LinearSEM([[0.0, 0.0], [0.6, 0.0]], 9.0)}, "outside the class"),
         ({"epsilon": 0.2}, "above min_effect / 2"),
         ({"epsilon": 0.0}, "positive"),
         ({"gap": 0.0}, "between 0 and 1"),
         ({"actions": cf.ActionSet({"X2": (0, 1), "X1": (0, 1)})}, "same order"),
     ],
 )
-def test_bad_input(change: dict[str, object], message: str) -> None:
-    given = {"model": PAIR, "actions": PAIR_ACTIONS, "space": SPACE, "epsilon": 0.1} | change
+def test_bad_input(change: dict[str, Any], message: str) -> None:
+    given: dict[str, Any] = {"model": PAIR, "actions": PAIR_ACTIONS, "space": SPACE}
     with pytest.raises(cf.InvalidInputError, match=message):
-        complexity(**given)  # type: ignore[arg-type]
+        complexity(**(given | {"epsilon": 0.1} | change))
 
 
 @pytest.mark.parametrize(
@@ -257,9 +261,9 @@ def test_bad_input(change: dict[str, object], message: str) -> None:
         ([1, 2], "must map actions or names"),
     ],
 )
-def test_bad_costs(costs: object, message: str) -> None:
+def test_bad_costs(costs: Any, message: str) -> None:
     with pytest.raises(cf.InvalidInputError, match=message):
-        cf.ActionSet({"X1": (-1, 1), "X2": (-1, 1)}, costs=costs)  # type: ignore[arg-type]
+        cf.ActionSet({"X1": (-1, 1), "X2": (-1, 1)}, costs=costs)
 
 
 def test_an_action_may_differ_from_its_node() -> None:

@@ -40,8 +40,8 @@ def test_a_graph_without_edges_can_be_drawn(tmp_path: Path) -> None:
 
 
 def test_pictures_show_signs_and_mistakes(tmp_path: Path) -> None:
-    truth = cf.LinearSEM([[0, 0, 0], [0.9, 0, 0], [0, -0.9, 0]], 1.0)
-    estimate = cf.LinearSEM([[0, 0, 0], [0.9, 0, 0], [0.4, 0, 0]], 1.0)
+    truth = cf.LinearSEM([[0.0, 0.0, 0.0], [0.9, 0.0, 0.0], [0.0, -0.9, 0.0]], 1.0)
+    estimate = cf.LinearSEM([[0.0, 0.0, 0.0], [0.9, 0.0, 0.0], [0.4, 0.0, 0.0]], 1.0)
     figure = comparison(truth, estimate)
     left, right = figure.axes
     assert right.get_title() == "Recovered: 2 edges wrong"

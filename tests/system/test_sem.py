@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import causalfocus as cf
+from causalfocus.arrays import Floats
 from instances import draw_member, endpoint_actions, model_class
 
 
-def gaussian_kl(mean_a, cov_a, mean_b, cov_b) -> float:
+def gaussian_kl(mean_a: Floats, cov_a: Floats, mean_b: Floats, cov_b: Floats) -> float:
     """The textbook formula for two multivariate normals."""
     inverse = np.linalg.inv(cov_b)
     shift = mean_b - mean_a
@@ -23,7 +24,7 @@ def gaussian_kl(mean_a, cov_a, mean_b, cov_b) -> float:
     return 0.5 * float(trace + shift @ inverse @ shift - len(shift) + logdet)
 
 
-def free_part(model: cf.LinearSEM, action: cf.Action):
+def free_part(model: cf.LinearSEM, action: cf.Action) -> tuple[Floats, Floats]:
     """Mean and covariance of the nodes that are not set."""
     moments = model.moments(action)
     rest = [i for i, name in enumerate(model.names) if name != action.target]
@@ -51,8 +52,8 @@ def test_kl_of_a_model_from_itself_is_exactly_zero() -> None:
 
 def test_kl_of_nearly_equal_models_keeps_its_digits() -> None:
     """With b off by d under do(X1 = 2) the divergence is 2 d^2, far below its parts' rounding."""
-    model = cf.LinearSEM([[0, 0], [0.5, 0]], 1.0)
-    near = cf.LinearSEM([[0, 0], [0.5 + 2.0**-30, 0]], 1.0)
+    model = cf.LinearSEM([[0.0, 0.0], [0.5, 0.0]], 1.0)
+    near = cf.LinearSEM([[0.0, 0.0], [0.5 + 2.0**-30.0, 0.0]], 1.0)
     assert model.kl(near, cf.do("X1", 2.0)) == pytest.approx(2 * 2.0**-60, rel=1e-12)
 
 
@@ -70,7 +71,7 @@ def test_kl_is_a_convex_quadratic_of_the_value_that_is_set() -> None:
 
 def test_sampling_has_the_moments_it_should() -> None:
     model = cf.LinearSEM(
-        [[0, 0, 0], [0.8, 0, 0], [-0.5, 1.2, 0]], [1.0, 0.5, 2.0], [1.0, -2.0, 0.3]
+        [[0.0, 0.0, 0.0], [0.8, 0.0, 0.0], [-0.5, 1.2, 0.0]], [1.0, 0.5, 2.0], [1.0, -2.0, 0.3]
     )
     for action in (cf.OBSERVE, cf.do("X2", 3.0)):
         samples = model.sample(action, 200_000, rng=1)
@@ -82,7 +83,7 @@ def test_sampling_has_the_moments_it_should() -> None:
 
 def test_moments_by_hand() -> None:
     """X2 = 2 X1 + 1 + noise; under do(X1 = 3) its mean is 7 and only its own noise is left."""
-    model = cf.LinearSEM([[0, 0], [2.0, 0]], [1.0, 0.25], [0.5, 1.0])
+    model = cf.LinearSEM([[0.0, 0.0], [2.0, 0.0]], [1.0, 0.25], [0.5, 1.0])
     seen = model.moments()
     assert seen.mean.tolist() == [0.5, 2.0]
     assert seen.covariance.tolist() == [[1.0, 2.0], [2.0, 4.25]]
@@ -100,7 +101,10 @@ def test_sampling_is_a_function_of_the_seed() -> None:
 
 def test_equations_read_like_equations() -> None:
     model = cf.LinearSEM(
-        [[0, 0, 0], [-0.5, 0, 0], [1.25, -2, 0]], [1, 0.5, 2], [0, -3, 0.1], ["a", "bb", "c"]
+        [[0.0, 0.0, 0.0], [-0.5, 0.0, 0.0], [1.25, -2.0, 0.0]],
+        [1, 0.5, 2],
+        [0, -3, 0.1],
+        ["a", "bb", "c"],
     )
     assert model.equations().splitlines() == [
         "a  = N(0, 1)",
@@ -110,7 +114,7 @@ def test_equations_read_like_equations() -> None:
 
 
 def test_orientation_is_effect_then_cause() -> None:
-    model = cf.LinearSEM([[0, 0.7], [0, 0]], 1.0, names=["effect", "cause"])
+    model = cf.LinearSEM([[0.0, 0.7], [0.0, 0.0]], 1.0, names=["effect", "cause"])
     assert model.edges == (("cause", "effect", 0.7),)
     assert model.parents("effect") == ("cause",)
     assert model.order.tolist() == [1, 0]

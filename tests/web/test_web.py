@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Literal
 
 import httpx
 import numpy as np
@@ -243,15 +244,12 @@ def test_the_page_works_by_keyboard_and_for_a_screen_reader(
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 1280])
 def test_the_page_fits_the_screen(
-    browser: Browser, campaign: Campaign, path: Path, scheme: str, width: int
+    browser: Browser, campaign: Campaign, path: Path, scheme: Literal["light", "dark"], width: int
 ) -> None:
     """Nothing sticks out sideways, and text keeps its contrast in light and dark."""
     campaign.next(2)
     with served(path) as address:
-        page = browser.new_page(
-            viewport={"width": width, "height": 800},
-            color_scheme=scheme,  # type: ignore[arg-type]
-        )
+        page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
         page.goto(address)
         page.get_by_text("What causes what").wait_for()
         assert page.evaluate("document.documentElement.scrollWidth") <= width
