@@ -1,7 +1,7 @@
 """The worlds that tests share: a chain of three nodes, what can be done to it, and play with it."""
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -25,6 +25,12 @@ def action_set(
 CHAIN = cf.LinearSEM([[0.0, 0.0, 0.0], [0.9, 0.0, 0.0], [0.0, -0.7, 0.0]], [1.0, 0.9, 1.1])
 ACTIONS = action_set(CHAIN.names)
 SPACE = cf.ModelClass(0.3, 1.5, (0.8, 1.2), intercept=False)
+
+
+def new_focus(**options: Any) -> cf.Focus:
+    """FOCUS on the chain by the evidence rule, unless the options say otherwise."""
+    given: dict[str, Any] = {"epsilon": 0.15, "delta": 0.05, "stopping": "evidence"}
+    return cf.Focus(ACTIONS, SPACE, **(given | options))
 
 
 def rig(seed: int = 0, truth: cf.LinearSEM = CHAIN) -> Rig:

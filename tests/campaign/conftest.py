@@ -1,4 +1,4 @@
-"""A campaign file that is new in every test."""
+"""A campaign that is new in every test."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,11 +7,6 @@ import pytest
 
 from campaign.hands import new_campaign
 from causalfocus.campaign import Campaign
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "rig.campaign"
 
 
 @pytest.fixture

@@ -70,11 +70,11 @@ def test_a_record_that_fails_half_way_is_not_seen(
 ) -> None:
     fill(campaign, 3)
 
-    def interrupted(*_: object) -> None:
+    def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(log_module.EventLog, "keep_curve", interrupted)
+        patch.setattr(log_module.EventLog, "keep_curve", interrupt)
         with pytest.raises(KeyboardInterrupt):
             campaign.record([0.0, 0.0, 0.0], action=cf.OBSERVE)
     assert campaign.rounds == 3 and is_same(campaign.learner, play_whole(campaign).learner)

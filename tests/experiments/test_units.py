@@ -16,7 +16,7 @@ from causalfocus.experiments.specification import Setting, Specification, log_sp
 from causalfocus.experiments.stops import Stops
 from causalfocus.experiments.units import Unit, units_for
 from experiments.small_units import SMALL, specification, unit
-from worlds import ACTIONS, play, rig
+from worlds import play, rig
 
 
 def test_code_is_what_a_method_imports() -> None:
@@ -130,12 +130,12 @@ def test_other_code_is_refused() -> None:
         foreign.run()
 
 
-def test_one_run_gives_the_stopping_times_of_every_delta() -> None:
+def test_one_run_gives_the_stopping_times_of_every_delta(actions: cf.ActionSet) -> None:
     """As learners that were asked for each delta give them, with the same answers."""
     deltas = (0.1, 0.02, 0.005)
 
     def learner(delta: float) -> cf.Focus:
-        return cf.Focus(ACTIONS, cf.PAPER_CLASS, epsilon=0.07, delta=delta, stopping="evidence")
+        return cf.Focus(actions, cf.PAPER_CLASS, epsilon=0.07, delta=delta, stopping="evidence")
 
     def watch(own: cf.Focus, stops: Stops | None) -> cf.Focus:
         system = rig(7)

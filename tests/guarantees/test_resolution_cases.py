@@ -64,14 +64,14 @@ def test_contrary_orders_against_all_dags(p: int, seed: int) -> None:
     def cost(j: int, parents: set[int]) -> float:
         return float(costs[j, subsets.as_mask(sum(1 << k for k in parents), j)])
 
-    def closed(nodes: set[int]) -> bool:
+    def is_closed(nodes: set[int]) -> bool:
         return all(reported[j] <= nodes for j in nodes)
 
     def evidence_along(dag: Dag, way: tuple[int, ...]) -> float:
         total = 0.0
         mixed = [set(parents) for parents in dag]
         for i, j in enumerate(way):
-            if not (closed(set(way[:i])) and closed(set(way[: i + 1]))):
+            if not (is_closed(set(way[:i])) and is_closed(set(way[: i + 1]))):
                 total += cost(j, set(dag[j]))
                 mixed[j] = reported[j]
         assert is_acyclic(mixed)  # what the proof needs

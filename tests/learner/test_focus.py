@@ -2,7 +2,6 @@
 
 import math
 import pickle
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,32 +11,21 @@ from causalfocus.guarantees import EvidenceRule
 from causalfocus.guarantees.claims import Stopping
 from causalfocus.guarantees.paper import PaperDecision
 from causalfocus.kernels.exact import same_graph
-from worlds import ACTIONS, CHAIN, SPACE, action_set, actions_of, finish, play, rig
+from worlds import ACTIONS, CHAIN, SPACE, Rig, action_set, actions_of, finish, new_focus, play, rig
 
 
-def new(**options: Any) -> cf.Focus:
-    given: dict[str, Any] = {"epsilon": 0.15, "delta": 0.05, "stopping": "evidence"}
-    return cf.Focus(ACTIONS, SPACE, **(given | options))
-
-
-@pytest.fixture(scope="module")
-def stopped() -> cf.Focus:
-    """Not to be told anything more."""
-    return finish(new(), rig(), 5000)
-
-
-def test_it_stops_with_the_right_answer(stopped: cf.Focus) -> None:
-    result = stopped.result()
-    assert result.certified and stopped.has_stopped
+def test_it_stops_with_the_right_answer(stopped_learner: cf.Focus) -> None:
+    result = stopped_learner.result()
+    assert result.certified and stopped_learner.has_stopped
     assert result.evidence >= result.threshold == pytest.approx(math.log(20))
     assert result.model.shd(CHAIN) == 0
     assert np.abs(result.model.weights - CHAIN.weights).max() < 0.15
-    assert result.rounds == stopped.rounds == sum(result.counts.values()) < 2000
-    assert "rejected" in stopped.decision.reason
+    assert result.rounds == stopped_learner.rounds == sum(result.counts.values()) < 2000
+    assert "rejected" in stopped_learner.decision.reason
 
 
-def test_intervals_hold_the_truth_and_are_within_epsilon(stopped: cf.Focus) -> None:
-    intervals = {(i.cause, i.effect): i for i in stopped.result().intervals}
+def test_intervals_hold_the_truth_and_are_within_epsilon(stopped_learner: cf.Focus) -> None:
+    intervals = {(i.cause, i.effect): i for i in stopped_learner.result().intervals}
     for cause, effect, weight in CHAIN.edges:
         interval = intervals[cause, effect]
         assert interval.low <= weight <= interval.high
@@ -45,13 +33,13 @@ def test_intervals_hold_the_truth_and_are_within_epsilon(stopped: cf.Focus) -> N
         assert interval.high - interval.low <= 2 * 0.15 + 1e-6
 
 
-def test_intervals_agree_with_the_evidence(stopped: cf.Focus) -> None:
+def test_intervals_agree_with_the_evidence(stopped_learner: cf.Focus) -> None:
     """An accuracy a little above the half-width is certified for that edge, one below is not."""
-    rule = stopped._judge.rule
+    rule = stopped_learner._judge.rule
     assert isinstance(rule, EvidenceRule)
-    rows = stopped._moments.evidence_rows(intercept=False)
-    model = stopped.estimate
-    for interval in rule.intervals(stopped._moments, model):
+    rows = stopped_learner._moments.evidence_rows(intercept=False)
+    model = stopped_learner.estimate
+    for interval in rule.intervals(stopped_learner._moments, model):
         half = (interval.high - interval.low) / 2
         at = model.names.index(interval.effect), model.names.index(interval.cause)
         for factor, enough in ((1.01, True), (0.99, False)):
@@ -67,32 +55,30 @@ def test_intervals_agree_with_the_evidence(stopped: cf.Focus) -> None:
             assert (found[at] >= rule.threshold) == enough
 
 
-def test_replay_is_the_same_learner_to_the_bit(stopped: cf.Focus) -> None:
-    twin = stopped.replayed()
-    assert twin.estimate == stopped.estimate
-    assert twin.allocation == stopped.allocation
-    assert twin.result() == stopped.result()
-    assert twin.decision.evidence == stopped.decision.evidence
+def test_replay_is_the_same_learner_to_the_bit(stopped_learner: cf.Focus) -> None:
+    twin = stopped_learner.replayed()
+    assert twin.estimate == stopped_learner.estimate
+    assert twin.allocation == stopped_learner.allocation
+    assert twin.result() == stopped_learner.result()
+    assert twin.decision.evidence == stopped_learner.decision.evidence
     twin.continue_after_stop()
-    again = stopped.replayed()
+    again = stopped_learner.replayed()
     again.continue_after_stop()
     assert twin.ask_batch(20) == again.ask_batch(20)
 
 
-def test_the_first_rounds_play_every_action_once() -> None:
-    assert actions_of(play(new(), rig(), len(ACTIONS))) == list(ACTIONS)
+def test_the_first_rounds_play_every_action_once(learner: cf.Focus, system: Rig) -> None:
+    assert actions_of(play(learner, system, len(ACTIONS))) == list(ACTIONS)
 
 
-def test_asking_changes_nothing() -> None:
-    learner, system = new(), rig()
+def test_asking_changes_nothing(learner: cf.Focus, system: Rig) -> None:
     for _ in range(30):
         assert learner.ask() == learner.ask() == learner.ask_batch(4)[0]
         learner.tell(learner.ask(), system(learner.ask()))
     assert len(learner.ask_batch(50)) == 50
 
 
-def test_samples_nobody_asked_for_count() -> None:
-    learner, system = new(), rig()
+def test_samples_nobody_asked_for_count(learner: cf.Focus, system: Rig) -> None:
     inside = cf.do("X1", 0.5)
     learner.tell(inside, system(inside))
     learner.tell(cf.OBSERVE, {"X1": 0.1, "X2": 0.2, "X3": 0.3})
@@ -101,8 +87,8 @@ def test_samples_nobody_asked_for_count() -> None:
     assert learner.log[0].action == inside
 
 
-def test_a_refused_sample_leaves_the_learner_as_it_was() -> None:
-    learner, system = finish(new(), rig(), 40), rig(1)
+def test_a_refused_sample_leaves_the_learner_as_it_was(learner: cf.Focus, system: Rig) -> None:
+    play(learner, system, 40)
     before = (learner.rounds, learner.estimate, learner.allocation, learner.ask())
     for action, sample in ((cf.OBSERVE, [0.0, math.nan, 1.0]), (cf.do("X2", 2.0), [0.0, 1.0, 0.0])):
         with pytest.raises(cf.InvalidInputError):
@@ -112,8 +98,8 @@ def test_a_refused_sample_leaves_the_learner_as_it_was() -> None:
     assert learner.rounds == 41
 
 
-def test_after_the_stop_asking_is_explicit_and_recorded(stopped: cf.Focus) -> None:
-    learner = stopped.replayed()
+def test_after_the_stop_asking_is_explicit_and_recorded(stopped_learner: cf.Focus) -> None:
+    learner = stopped_learner.replayed()
     with pytest.raises(cf.AlreadyStoppedError, match=f"after {learner.rounds} rounds"):
         learner.ask()
     certified = learner.result()
@@ -124,11 +110,11 @@ def test_after_the_stop_asking_is_explicit_and_recorded(stopped: cf.Focus) -> No
     assert learner.rounds == certified.rounds + 25
 
 
-def test_the_graph_alone_needs_fewer_rounds(stopped: cf.Focus) -> None:
-    learner = finish(new(epsilon=None), rig(), 5000)
+def test_the_graph_alone_needs_fewer_rounds(stopped_learner: cf.Focus, system: Rig) -> None:
+    learner = finish(new_focus(epsilon=None), system, 5000)
     assert learner.result().model.shd(CHAIN) == 0
     assert learner.result().epsilon is None
-    assert learner.rounds <= stopped.rounds
+    assert learner.rounds <= stopped_learner.rounds
 
 
 def test_intercepts_and_no_bounds_but_the_smallest_effect() -> None:
@@ -141,13 +127,13 @@ def test_intercepts_and_no_bounds_but_the_smallest_effect() -> None:
     assert np.abs(result.model.weights - truth.weights).max() < 0.15
 
 
-def test_uniform_design_takes_the_actions_in_turn() -> None:
-    learner = finish(new(design="uniform"), rig(), 70)
+def test_uniform_design_takes_the_actions_in_turn(system: Rig) -> None:
+    learner = play(new_focus(design="uniform"), system, 70)
     assert set(learner.counts.values()) == {10}
 
 
-def test_the_papers_rule_shows_its_forecast() -> None:
-    learner = finish(new(stopping="paper"), rig(), 60)
+def test_the_papers_rule_shows_its_forecast(system: Rig) -> None:
+    learner = play(new_focus(stopping="paper"), system, 60)
     decision = learner.decision
     assert isinstance(decision, PaperDecision) and not decision.stop
     assert decision.forecast > 1e6
@@ -178,16 +164,15 @@ def test_one_node_has_nothing_to_learn() -> None:
 )
 def test_bad_specifications(options: dict[str, object], message: str) -> None:
     with pytest.raises(cf.InvalidInputError, match=message):
-        new(**options)
+        new_focus(**options)
 
 
-def test_a_batch_has_at_least_one_action() -> None:
+def test_a_batch_has_at_least_one_action(learner: cf.Focus) -> None:
     with pytest.raises(cf.InvalidInputError, match="at least one"):
-        new().ask_batch(0)
+        learner.ask_batch(0)
 
 
-def test_run_stops_by_itself_or_by_the_bound() -> None:
-    learner = new()
+def test_run_stops_by_itself_or_by_the_bound(learner: cf.Focus) -> None:
     seen: list[int] = []
     assert not cf.run(learner, rig(), max_rounds=10, on_round=lambda r: seen.append(r.number))
     assert seen == list(range(1, 11))
@@ -199,9 +184,9 @@ def test_run_stops_by_itself_or_by_the_bound() -> None:
 
 
 @pytest.mark.parametrize("stopping", ["evidence", "resolution"])
-def test_memory_per_round_is_the_log(stopping: Stopping) -> None:
+def test_memory_per_round_is_the_log(stopping: Stopping, system: Rig) -> None:
     """Nothing but the log grows, between two marks: the other parts keep their sizes."""
-    learner, system = new(epsilon=0.001, stopping=stopping), rig()
+    learner = new_focus(epsilon=0.001, stopping=stopping)
     cf.run(learner, system, max_rounds=140)
     small = len(pickle.dumps({k: v for k, v in vars(learner).items() if k != "_log"}))
     cf.run(learner, system, max_rounds=110)
@@ -209,24 +194,26 @@ def test_memory_per_round_is_the_log(stopping: Stopping) -> None:
     assert large <= small + 200
 
 
-def test_equal_costs_change_nothing_to_the_bit(stopped: cf.Focus) -> None:
+def test_equal_costs_change_nothing_to_the_bit(stopped_learner: cf.Focus) -> None:
     costs: dict[cf.Action | str, float] = {"observe": 3.7}
     costs |= dict.fromkeys(CHAIN.names, 3.7)
     priced = action_set(CHAIN.names, costs=costs)
     learner = finish(cf.Focus(priced, SPACE, epsilon=0.15, stopping="evidence"), rig(), 5000)
-    assert actions_of(learner) == actions_of(stopped)
-    assert learner.allocation == stopped.allocation
-    assert learner.estimate == stopped.estimate
+    assert actions_of(learner) == actions_of(stopped_learner)
+    assert learner.allocation == stopped_learner.allocation
+    assert learner.estimate == stopped_learner.estimate
     assert learner.result().cost == pytest.approx(3.7 * learner.rounds)
-    assert stopped.result().cost == stopped.rounds
+    assert stopped_learner.result().cost == stopped_learner.rounds
 
 
-def test_dear_actions_are_taken_less_and_the_run_replays(stopped: cf.Focus) -> None:
+def test_dear_actions_are_taken_less_and_the_run_replays(stopped_learner: cf.Focus) -> None:
     priced = action_set(CHAIN.names, costs={"X1": 20.0})
     learner = finish(cf.Focus(priced, SPACE, epsilon=0.15, stopping="evidence"), rig(), 8000)
     dear = [cf.do("X1", -2), cf.do("X1", 2)]
-    assert sum(learner.counts[a] for a in dear) < sum(stopped.counts[a] for a in dear) / 2
-    blind_cost = sum(n * (20.0 if action in dear else 1.0) for action, n in stopped.counts.items())
+    assert sum(learner.counts[a] for a in dear) < sum(stopped_learner.counts[a] for a in dear) / 2
+    blind_cost = sum(
+        n * (20.0 if action in dear else 1.0) for action, n in stopped_learner.counts.items()
+    )
     assert learner.result().certified and learner.cost < blind_cost
     assert learner.replayed().allocation == learner.allocation
 
@@ -241,21 +228,23 @@ def test_a_run_that_cannot_end_is_given_up() -> None:
         assert not cf.run(learner, rig(0, truth))
     assert learner.rounds == 1000
     assert learner.indistinguishable() is not None
-    assert new().indistinguishable() is None
+    assert new_focus().indistinguishable() is None
 
 
-def test_a_sample_is_taken_in_whole_or_not_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sample_is_taken_in_whole_or_not_at_all(
+    learner: cf.Focus, system: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """An error, or an interrupt, in the middle of learning leaves the learner as it was."""
-    learner, system = finish(new(), rig(), 60), rig(4)
+    play(learner, system, 60)
     twin = learner.replayed()
     action = learner.ask()
     sample = system(action)
 
-    def interrupted() -> None:
+    def interrupt() -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(learner, "_gains", interrupted)
+        patch.setattr(learner, "_gains", interrupt)
         with pytest.raises(KeyboardInterrupt):
             learner.tell(action, sample)
     assert (learner.rounds, learner.counts, learner.estimate) == (60, twin.counts, twin.estimate)

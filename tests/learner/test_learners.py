@@ -29,11 +29,13 @@ DRAWS: dict[str, Any] = {"n_models": 20, "n_outcomes": 10}
 Make = Callable[..., cf.Focus | Baseline]
 
 
-def certified(actions: cf.ActionSet, space: cf.ModelClass, seed: int = 0) -> Certified:
+def certified_on(actions: cf.ActionSet, space: cf.ModelClass, seed: int = 0) -> Certified:
     return Certified(Random(actions, space, seed=seed), epsilon=0.15)
 
 
-def focus(actions: cf.ActionSet, space: cf.ModelClass, seed: int = 0, **options: Any) -> cf.Focus:
+def focus_on(
+    actions: cf.ActionSet, space: cf.ModelClass, seed: int = 0, **options: Any
+) -> cf.Focus:
     return cf.Focus(actions, space, epsilon=0.15, **options)
 
 
@@ -45,10 +47,10 @@ SEEDED: dict[str, Callable[..., Baseline]] = {
     "abcd": partial(ABCD, **DRAWS),
 }
 LEARNERS: dict[str, Make] = {
-    "focus": focus,
-    "focus, evidence": partial(focus, stopping="evidence"),
-    "focus, uniform": partial(focus, design="uniform"),
-    "certified": certified,
+    "focus": focus_on,
+    "focus, evidence": partial(focus_on, stopping="evidence"),
+    "focus, uniform": partial(focus_on, design="uniform"),
+    "certified": certified_on,
     **SEEDED,
 }
 
@@ -153,12 +155,12 @@ def test_an_interrupt_in_the_middle_leaves_it_as_it_was(
     action, sample = learner.ask(), rig(9)(learner.ask())
     learn = learner._learn
 
-    def interrupted(told: Told) -> None:
+    def interrupt(told: Told) -> None:
         learn(told)  # all the way, and still not acknowledged
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(learner, "_learn", interrupted)
+        patch.setattr(learner, "_learn", interrupt)
         with pytest.raises(KeyboardInterrupt):
             learner.tell(action, sample)
     assert learner.rounds == 17 and learner.counts == twin.counts
@@ -220,8 +222,8 @@ def test_focus_plays_the_same_game_under_other_names() -> None:
     at = [2, 0, 1]
     names = [CHAIN.names[i] for i in at]
     log = any_log(80)
-    plain = focus(ACTIONS, SPACE, stopping="evidence").replayed(log)
-    turned = focus(action_set(names), SPACE, stopping="evidence").replayed(relabel(log, at))
+    plain = focus_on(ACTIONS, SPACE, stopping="evidence").replayed(log)
+    turned = focus_on(action_set(names), SPACE, stopping="evidence").replayed(relabel(log, at))
     for action, share in plain.allocation.items():
         assert turned.allocation[action] == pytest.approx(share, abs=1e-6)
     assert turned.decision.evidence == pytest.approx(plain.decision.evidence, abs=1e-6)

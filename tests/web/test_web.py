@@ -29,7 +29,7 @@ NASTY = "<script>document.title='hacked'</script><b>bold</b>"
 
 
 @contextmanager
-def served(path: Path, *options: str) -> Iterator[str]:
+def serve(path: Path, *options: str) -> Iterator[str]:
     """The page of a campaign by the real command, and its address."""
     process = subprocess.Popen(
         [sys.executable, "-m", "causalfocus", "serve", str(path), "--port", "0", *options],
@@ -48,11 +48,6 @@ def served(path: Path, *options: str) -> Iterator[str]:
         os.kill(process.pid, signal.SIGTERM)
         _, errors = process.communicate(timeout=60)
         assert "Traceback" not in errors, errors
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "rig.campaign"
 
 
 @pytest.fixture
@@ -85,26 +80,25 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def watched(browser: Browser) -> Iterator[Page]:
+def page(browser: Browser) -> Iterator[Page]:
     """A page that fails the test on any complaint of the browser, and on any request elsewhere."""
-    page = browser.new_page()
+    found = browser.new_page()
     complaints: list[str] = []
-    page.on("console", lambda m: complaints.append(m.text) if m.type == "error" else None)
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on(
+    found.on("console", lambda m: complaints.append(m.text) if m.type == "error" else None)
+    found.on("pageerror", lambda error: complaints.append(str(error)))
+    found.on(
         "request",
         lambda r: None if r.url.startswith("http://127.0.0.1") else complaints.append(r.url),
     )
-    yield page
-    page.close()
+    yield found
+    found.close()
     provoked = ("status of 422", "ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING")
     assert [text for text in complaints if not any(part in text for part in provoked)] == []
 
 
-def test_a_campaign_in_the_browser(watched: Page, path: Path) -> None:
+def test_a_campaign_in_the_browser(page: Page, path: Path) -> None:
     """Made, asked, recorded through the form; errors beside the field; others are followed."""
-    page = watched
-    with served(path) as address:
+    with serve(path) as address:
         page.goto(address)
         expect(page.get_by_role("heading", name="A new campaign")).to_be_visible()
         page.get_by_label("What is it about?").fill("Reactor 3")
@@ -162,7 +156,7 @@ def test_a_campaign_in_the_browser(watched: Page, path: Path) -> None:
             expect(page.locator("#said")).to_have_text(f"Number {asked.id} is rejected.")
             assert other.pending == () and other.rounds == 61
 
-    with served(path) as address:  # restarted, elsewhere
+    with serve(path) as address:  # restarted, elsewhere
         page.goto(address)
         page.get_by_text("Correct a round").click()
         page.get_by_label("True value").fill("0.75")
@@ -180,11 +174,10 @@ def test_a_campaign_in_the_browser(watched: Page, path: Path) -> None:
         expect(page.locator("#part-log")).to_contain_text("rejected")
 
 
-def test_the_page_comes_back_with_its_server(watched: Page, campaign: Campaign, path: Path) -> None:
+def test_the_page_comes_back_with_its_server(page: Page, campaign: Campaign, path: Path) -> None:
     """What was typed while it was away is still there, and is recorded once."""
     campaign.next()
-    page = watched
-    with served(path) as address:
+    with serve(path) as address:
         page.goto(address)
         for i in (1, 2, 3):
             if page.locator(f"#value-{i}").count():
@@ -194,50 +187,50 @@ def test_the_page_comes_back_with_its_server(watched: Page, campaign: Campaign, 
     expect(page.locator("[data-record] [data-error='']")).to_contain_text("did not answer")
     expect(page.locator("#value-1")).to_have_value("0.5")
     assert campaign.rounds == 8
-    with served(path, "--port", port):
+    with serve(path, "--port", port):
         page.get_by_role("button", name="Record").click()
         expect(page.locator("#said")).to_have_text("Round 9 is recorded.")
     assert campaign.rounds == 9
 
 
 def test_names_and_notes_are_shown_as_text(
-    watched: Page, browser: Browser, campaign: Campaign, path: Path
+    page: Page, browser: Browser, campaign: Campaign, path: Path
 ) -> None:
     campaign.note(NASTY, who=NASTY)
-    with served(path) as address:
-        watched.goto(address)
-        expect(watched.locator("h1")).to_have_text(f"Rig {NASTY}")
-        expect(watched.locator("#part-log")).to_contain_text(NASTY)
-        assert "hacked" not in watched.title() or watched.title().startswith("Rig <script>")
-        assert watched.locator("b").count() == 0
-        assert watched.locator("script").count() == 1
+    with serve(path) as address:
+        page.goto(address)
+        expect(page.locator("h1")).to_have_text(f"Rig {NASTY}")
+        expect(page.locator("#part-log")).to_contain_text(NASTY)
+        assert "hacked" not in page.title() or page.title().startswith("Rig <script>")
+        assert page.locator("b").count() == 0
+        assert page.locator("script").count() == 1
         report = path.with_name("report.html")
         report.write_bytes(httpx.get(f"{address}/report.html").content)
-    page, complaints = browser.new_page(), list[str]()
-    page.on("console", lambda message: complaints.append(message.text))
-    page.goto(report.as_uri())
-    expect(page.locator("h1")).to_have_text(f"Rig {NASTY}")
-    assert page.locator("b").count() == 0 and page.locator("script").count() == 0
+    other, complaints = browser.new_page(), list[str]()
+    other.on("console", lambda message: complaints.append(message.text))
+    other.goto(report.as_uri())
+    expect(other.locator("h1")).to_have_text(f"Rig {NASTY}")
+    assert other.locator("b").count() == 0 and other.locator("script").count() == 0
     assert complaints == [], "the report keeps to its own policy"
-    page.close()
+    other.close()
 
 
 def test_the_page_works_by_keyboard_and_for_a_screen_reader(
-    watched: Page, campaign: Campaign, path: Path
+    page: Page, campaign: Campaign, path: Path
 ) -> None:
     campaign.next()
-    with served(path) as address:
-        watched.goto(address)
-        watched.keyboard.press("Tab")
-        expect(watched.get_by_text("To the content")).to_be_focused()
-        fields = watched.locator("input:not([type=hidden])")
+    with serve(path) as address:
+        page.goto(address)
+        page.keyboard.press("Tab")
+        expect(page.get_by_text("To the content")).to_be_focused()
+        fields = page.locator("input:not([type=hidden])")
         for i in range(fields.count()):
             name = fields.nth(i).get_attribute("id")
-            assert watched.locator(f"label[for='{name}']").count() == 1, name
-        assert watched.locator("svg[role=img][aria-label]").count() == 3
-        assert watched.locator("html").get_attribute("lang") == "en"
-        assert watched.locator("#said").get_attribute("aria-live") == "polite"
-        headings = watched.locator("h1, h2")
+            assert page.locator(f"label[for='{name}']").count() == 1, name
+        assert page.locator("svg[role=img][aria-label]").count() == 3
+        assert page.locator("html").get_attribute("lang") == "en"
+        assert page.locator("#said").get_attribute("aria-live") == "polite"
+        headings = page.locator("h1, h2")
         assert [headings.nth(i).evaluate("e => e.tagName") for i in range(2)] == ["H1", "H2"]
 
 
@@ -248,7 +241,7 @@ def test_the_page_fits_the_screen(
 ) -> None:
     """Nothing sticks out sideways, and text keeps its contrast in light and dark."""
     campaign.next(2)
-    with served(path) as address:
+    with serve(path) as address:
         page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
         page.goto(address)
         page.get_by_text("What causes what").wait_for()
@@ -285,7 +278,7 @@ def test_the_log_of_a_long_campaign_is_paged(path: Path) -> None:
         with campaign._ledger.adding() as entry:
             for i in range(100_000):
                 entry.add(Event("noted", at="2026-01-01T00:00:00.000Z", note=f"number {i}"))
-        with served(path) as address:
+        with serve(path) as address:
             first = httpx.get(f"{address}/parts").json()["parts"]["log"]
             assert "100,000 events" in first and "number 99999" in first
             assert first.count("<tr>") == 31
@@ -302,7 +295,7 @@ def record(address: str, **headers: str) -> httpx.Response:
 def test_other_sites_cannot_write(campaign: Campaign, path: Path) -> None:
     """From a browser that has them open: neither with a form, nor under a borrowed name."""
     n = campaign.n_events()
-    with served(path) as address:
+    with serve(path) as address:
         assert record(address, Origin="http://evil.example").status_code == 403
         assert record(address, **{"Sec-Fetch-Site": "cross-site"}).status_code == 403
         assert record(address, Host="evil.example").status_code == 403
@@ -321,7 +314,7 @@ def test_other_sites_cannot_write(campaign: Campaign, path: Path) -> None:
 def test_nonsense_is_refused_and_not_a_failure(campaign: Campaign, path: Path) -> None:
     (asked,) = campaign.next()
     long = "9" * 5000
-    with served(path) as address:
+    with serve(path) as address:
         assert httpx.get(f"{address}/parts", params={"id": long, "page": long}).status_code == 200
         for fields in ({"id": long}, {"id": "-1"}, {"id": "²"}, {"id": "0"}):
             assert httpx.post(f"{address}/record", data=fields).status_code == 422
@@ -342,40 +335,40 @@ def test_values_typed_for_one_action_are_not_put_down_for_another(
     one, two = campaign.next(2)
     values = {name: "0.125" for name in campaign.names if name != one.action.target}
     campaign.record(dict.fromkeys(values, 0.5), id=one.id)
-    with served(path) as address:
+    with serve(path) as address:
         fields = {"id": str(one.id)} | {f"value:{name}": text for name, text in values.items()}
         answer = httpx.post(f"{address}/record", data=fields)
     assert answer.status_code == 422 and f"Number {one.id} was recorded already" in answer.text
     assert f"Number {two.id}," in answer.text and "0.125" not in answer.text
 
 
-def test_what_someone_was_typing_is_not_lost(watched: Page, campaign: Campaign, path: Path) -> None:
+def test_what_someone_was_typing_is_not_lost(page: Page, campaign: Campaign, path: Path) -> None:
     (asked,) = campaign.next()
-    with served(path) as address:
-        watched.goto(address)
-        watched.locator("#value-1").fill("0.321")
+    with serve(path) as address:
+        page.goto(address)
+        page.locator("#value-1").fill("0.321")
         sample = {n: 0.5 for n in campaign.names if n != asked.action.target}
         campaign.record(sample, id=asked.id)
-        expect(watched.locator("#kept")).to_contain_text("You had typed:")
-        expect(watched.locator("#kept")).to_contain_text("0.321")
+        expect(page.locator("#kept")).to_contain_text("You had typed:")
+        expect(page.locator("#kept")).to_contain_text("0.321")
 
 
-def test_the_keyboard_stays_where_it_is(watched: Page, campaign: Campaign, path: Path) -> None:
+def test_the_keyboard_stays_where_it_is(page: Page, campaign: Campaign, path: Path) -> None:
     for i in range(40):
         campaign.note(f"number {i}")
-    with served(path) as address:
-        watched.goto(address)
-        watched.get_by_role("link", name="Earlier").focus()
+    with serve(path) as address:
+        page.goto(address)
+        page.get_by_role("link", name="Earlier").focus()
         campaign.note("something new")
-        expect(watched.locator("#part-log")).to_contain_text("something new")
-        expect(watched.get_by_role("link", name="Earlier")).to_be_focused()
-        watched.keyboard.press("Enter")
-        expect(watched.locator("#part-log caption")).to_contain_text("page 2 of 2")
-        expect(watched.locator("#part-log a").first).to_be_focused()
+        expect(page.locator("#part-log")).to_contain_text("something new")
+        expect(page.get_by_role("link", name="Earlier")).to_be_focused()
+        page.keyboard.press("Enter")
+        expect(page.locator("#part-log caption")).to_contain_text("page 2 of 2")
+        expect(page.locator("#part-log a").first).to_be_focused()
 
 
 def test_who_looks_does_not_wait_for_a_writer(campaign: Campaign, path: Path) -> None:
-    with served(path) as address, ThreadPoolExecutor(1) as pool:
+    with serve(path) as address, ThreadPoolExecutor(1) as pool:
         httpx.get(address)
         with campaign._ledger.file.writing():  # somebody takes long
             waiting = pool.submit(httpx.post, f"{address}/note", data={"text": "x"}, timeout=60)
@@ -386,7 +379,7 @@ def test_who_looks_does_not_wait_for_a_writer(campaign: Campaign, path: Path) ->
 
 def test_other_machines_need_the_token_to_write(campaign: Campaign, path: Path) -> None:
     n = campaign.n_events()
-    with served(path, "--host", "0.0.0.0", "--token", "secret") as address:  # noqa: S104
+    with serve(path, "--host", "0.0.0.0", "--token", "secret") as address:  # noqa: S104
         assert httpx.get(address).status_code == 200
         assert "open the address with the token" in httpx.get(address).text
         assert record(address).status_code == 403
@@ -405,7 +398,7 @@ def test_other_machines_need_the_token_to_write(campaign: Campaign, path: Path) 
 def test_reading_only(campaign: Campaign, path: Path) -> None:
     campaign.next()
     n = campaign.n_events()
-    with served(path, "--read-only") as address:
+    with serve(path, "--read-only") as address:
         page = httpx.get(address)
         assert "This page is for reading only." in page.text and "<form action" not in page.text
         for verb in ("next", "record", "reject", "note", "go-on", "create"):
@@ -415,7 +408,7 @@ def test_reading_only(campaign: Campaign, path: Path) -> None:
 
 def test_without_a_script_forms_work_too(campaign: Campaign, path: Path) -> None:
     (asked,) = campaign.next()
-    with served(path) as address:
+    with serve(path) as address:
         bad = httpx.post(f"{address}/record", data={"id": str(asked.id), "value:heat": "warm"})
         assert bad.status_code == 422 and "&#39;warm&#39; for heat is not a number." in bad.text
         assert 'value="warm"' in bad.text
@@ -436,7 +429,7 @@ def test_without_a_script_forms_work_too(campaign: Campaign, path: Path) -> None
 
 
 def test_downloads(campaign: Campaign, path: Path) -> None:
-    with served(path) as address:
+    with serve(path) as address:
         lines = httpx.get(f"{address}/samples.csv").text.splitlines()
         assert len(lines) == 1 + 8 and lines[0].startswith("round,at,who,id,target,value,heat")
         assert len(httpx.get(f"{address}/campaign.json").json()["events"]) == 16
