@@ -18,7 +18,6 @@ lint: $(VENV)/.ready
 
 types: $(VENV)/.ready
 	$(BIN)/mypy
-	$(BIN)/mypy tests/literal
 
 # One process compiles the kernels first, so that the test workers find them in the cache.
 unit: $(VENV)/.ready browser
@@ -39,7 +38,7 @@ browser:
 
 # Two thousand runs of each rule at delta = 0.2: about twenty minutes on two cores. RUNS=300 for less.
 validity: $(VENV)/.ready
-	$(BIN)/pytest -m slow tests/test_validity.py
+	$(BIN)/pytest -m slow tests/guarantees/test_validity.py
 
 # About five minutes: the paper's literal enumeration at six nodes is slow.
 benchmark: $(VENV)/.ready

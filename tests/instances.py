@@ -4,12 +4,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 import causalfocus as cf
+from causalfocus.arrays import Floats
 from literal import Bounds, Reference, Rows
-
-Floats = NDArray[np.float64]
+from worlds import action_set, draw_samples, move, targets_of
 
 CLASSES = {
     "paper": (0.15, 1.5, (0.8, 1.2)),
@@ -31,7 +30,7 @@ def bounds_of(space: cf.ModelClass) -> Bounds:
 
 
 def endpoint_actions(names: tuple[str, ...], reach: float = 2.0) -> list[cf.Action]:
-    return list(cf.ActionSet(dict.fromkeys(names, (-reach, reach))))
+    return list(action_set(names, reach))
 
 
 def draw_member(
@@ -65,9 +64,7 @@ class Data:
 def draw_data(
     model: cf.LinearSEM, n: int, rng: np.random.Generator, *, intercept: bool, scale: float = 1.0
 ) -> Data:
-    actions = endpoint_actions(model.names)
-    taken = [actions[i] for i in rng.integers(len(actions), size=n)]
-    samples = np.array([model.sample(action, 1, rng)[0] for action in taken]).reshape(n, model.p)
+    taken, samples = draw_samples(model, n, rng)
     return data_of(model.names, taken, samples, intercept=intercept, scale=scale)
 
 
@@ -80,12 +77,8 @@ def data_of(
     scale: float = 1.0,
 ) -> Data:
     moments = cf.Moments(names)
-    scaled = [
-        cf.OBSERVE if a.target is None or a.value is None else cf.do(a.target, a.value * scale)
-        for a in taken
-    ]
-    moments.add_many(scaled, samples * scale)
-    targets = np.array([names.index(a.target) if a.target else -1 for a in taken], dtype=np.int64)
+    moments.add_many([move(a, lambda value: value * scale) for a in taken], samples * scale)
+    targets = np.array(targets_of(names, taken), dtype=np.int64)
     return Data(moments, Rows.from_data(targets, samples * scale, intercept))
 
 
@@ -94,7 +87,8 @@ def reference_of(model: cf.LinearSEM) -> Reference:
 
 
 def expected_rows(model: cf.LinearSEM, weights: dict[cf.Action, float], *, intercept: bool) -> Rows:
-    actions = [(model.names.index(a.target) if a.target else -1, a.value or 0.0) for a in weights]
+    values = [action.value or 0.0 for action in weights]
+    actions = list(zip(targets_of(model.names, weights), values, strict=True))
     return Rows.expected(
         model.weights,
         model.noise_variances,
@@ -111,3 +105,31 @@ def parents_of(model: cf.LinearSEM) -> tuple[frozenset[int], ...]:
 
 def close(a: float, b: float, scale: float = 1.0) -> bool:
     return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9 * scale)
+
+
+def draw_moments(
+    p: int, n: int, seed: int, *, intercept: bool = False, density: float = 0.6
+) -> tuple[cf.LinearSEM, cf.Moments]:
+    """A system and the moments of n samples of it, each of an action drawn anew."""
+    rng = np.random.default_rng([p, seed])
+    truth = cf.random_sem(
+        p, density=density, seed=seed, intercept_range=(-1.0, 1.0) if intercept else (0.0, 0.0)
+    )
+    moments = cf.Moments(truth.names)
+    moments.add_many(*draw_samples(truth, n, rng))
+    return truth, moments
+
+
+def draw_each(
+    p: int, n: int, seed: int, *, intercept: bool = False
+) -> tuple[cf.LinearSEM, cf.ModelClass, cf.Moments]:
+    """A system, its class and the moments of n samples of every action."""
+    space = cf.ModelClass(0.15, 1.5, (0.8, 1.2), intercept=intercept)
+    truth = cf.random_sem(
+        p, density=0.6, seed=seed, intercept_range=(-3, 3) if intercept else (0, 0)
+    )
+    rng = np.random.default_rng(seed)
+    moments = cf.Moments(truth.names)
+    for action in endpoint_actions(truth.names):
+        moments.add_many([action] * n, truth.sample(action, n, rng))
+    return truth, space, moments

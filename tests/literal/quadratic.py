@@ -34,7 +34,7 @@ class Quadratic:
         """Evaluate at ``b``.  A sum of squares is never negative, whatever rounding says."""
         return max(float(self.g - 2.0 * (b @ self.h) + b @ self.G @ b), 0.0)
 
-    def restricted(self, free: NDArray[np.bool_], b: Array) -> "Quadratic":
+    def restrict(self, free: NDArray[np.bool_], b: Array) -> "Quadratic":
         """The same function of the free coefficients only, the others held at their ``b``."""
         if free.all():
             return self
@@ -42,7 +42,7 @@ class Quadratic:
         h = self.h - self.G @ held
         return Quadratic(self(held), h[free], self.G[np.ix_(free, free)])
 
-    def scaled(self, unit: float, scale: Array) -> Self:
+    def scale(self, unit: float, scale: Array) -> Self:
         """The function of ``y = scale * b / unit``, divided by ``unit ** 2``."""
         h = self.h / (scale * unit)
         return type(self)(self.g / unit**2, h, self.G / np.outer(scale, scale))
@@ -85,7 +85,7 @@ def _minimise_with(
     b = _inside(np.zeros(len(lower)), lower, upper)
     free = (quadratic.G.diagonal() > 0.0) & _is_interval(lower, upper)
     if free.any():
-        rest = quadratic.restricted(free, b)
+        rest = quadratic.restrict(free, b)
         b[free] = _solve_scaled(solver, rest, lower[free], upper[free])
     return b
 
@@ -95,7 +95,7 @@ def _solve_scaled(solver: Solver, quadratic: Quadratic, lower: Array, upper: Arr
     scale = np.sqrt(quadratic.G.diagonal())
     unit = float(np.sqrt(quadratic.g)) or 1.0
     factor = scale / unit
-    y = solver(quadratic.scaled(unit, scale), lower * factor, upper * factor)
+    y = solver(quadratic.scale(unit, scale), lower * factor, upper * factor)
     return _inside(y / factor, lower, upper)
 
 

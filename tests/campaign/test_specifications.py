@@ -1,0 +1,67 @@
+"""Specifications: read back as they were, or refused with the reason."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import causalfocus as cf
+from causalfocus.campaign import Specification
+
+
+def test_specifications_read_back_as_they_were(tmp_path: Path) -> None:
+    actions = cf.ActionSet(
+        {"heat": (20, 80), "flow": 1.5, "yield": None},
+        costs={"observe": 0.5, "heat": 5, cf.do("heat", 80.0): 9},
+    )
+    space = cf.ModelClass(0.2, 3.0, (0.5, 2.0), intercept=False)
+    one = Specification("Reactor", actions, ("°C", "", ""), space, None, 0.1, "evidence")
+    assert Specification.from_dict(json.loads(json.dumps(one.to_dict()))) == one
+    file = tmp_path / "spec.json"
+    file.write_text(json.dumps(one.to_dict()))
+    assert Specification.read(file) == one
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"variables": {}}, "needs variables"),
+        ({"variables": {"a": {"rnage": [0, 1]}}}, "The variable a has no 'rnage'"),
+        ({"variables": {"a": {"range": [3, 1]}}}, "empty range"),
+        ({"variables": {"a": {"cost": 3}}}, "a has a cost but no range"),
+        ({"variables": {"a": {"range": [0, 1], "unit": 3}}}, "unit of a must be a text"),
+        ({"epsilonn": 1}, "has no 'epsilonn'"),
+        ({"epsilon": 3}, "above min_effect / 2"),
+        ({"delta": 2}, "delta is a probability"),
+        ({"stopping": "never"}, "stopping"),
+        ({"title": 3}, "title must be a text"),
+        ({"noise_variance": 3}, "noise_variance"),
+    ],
+)
+def test_bad_specifications(change: dict[str, object], message: str) -> None:
+    good = {"variables": {"a": {"range": [0, 1]}, "b": {}}, "min_effect": 0.2, "epsilon": 0.1}
+    Specification.from_dict(good)
+    with pytest.raises(cf.InvalidInputError, match=message):
+        Specification.from_dict(good | change)
+
+
+def test_specifications_that_cannot_be_read(tmp_path: Path) -> None:
+    file = tmp_path / "spec.yaml"
+    with pytest.raises(cf.InvalidInputError, match="cannot be read"):
+        Specification.read(file)
+    file.write_text("variables: [")
+    with pytest.raises(cf.InvalidInputError, match="is not YAML"):
+        Specification.read(file)
+    file.write_text("min_effect: 1\nepsilon: 0.1\nvariables: {a: [0, 1], a: [1, 2]}\n")
+    with pytest.raises(cf.InvalidInputError, match="has 'a' twice"):
+        Specification.read(file)
+    file.write_text("- a\n- b\n")
+    with pytest.raises(cf.InvalidInputError, match="is a mapping, got list"):
+        Specification.read(file)
+    file.write_text("min_effect: 1\nvariables: {a: [0, 1]}\n")
+    with pytest.raises(cf.InvalidInputError, match="lacks epsilon"):
+        Specification.read(file)
+    other = tmp_path / "spec.json"
+    other.write_text("{")
+    with pytest.raises(cf.InvalidInputError, match="is not JSON"):
+        Specification.read(other)

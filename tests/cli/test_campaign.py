@@ -1,0 +1,378 @@
+"""The command line of campaigns: a whole one, and what is refused, with its reason."""
+
+import contextlib
+import io
+import json
+import os
+import pty
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import causalfocus as cf
+from campaign.hands import SYSTEM
+from causalfocus.campaign import Campaign
+from causalfocus.cli import main
+from causalfocus.report.campaign_report import browser
+
+
+@dataclass(frozen=True)
+class Done:
+    """What came of a command."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+Run = Callable[..., Done]
+
+SPEC = """
+title: Reactor 3
+variables:
+  heater: {range: [20, 80], cost: 5, unit: °C}
+  flow: {range: [1, 3]}
+  yield: {}
+min_effect: 0.15
+epsilon: 0.07
+"""
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """The command, within this process: starting Python for each of a hundred takes minutes."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CAUSALFOCUS_WHO", "Ada")
+
+    def call(*arguments: str) -> Done:
+        monkeypatch.setattr(sys, "argv", ["causalfocus", "campaign", *arguments])
+        out, err, code = io.StringIO(), io.StringIO(), 0
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            try:
+                main()
+            except SystemExit as end:
+                code = int(end.code or 0)
+        return Done(code, out.getvalue(), err.getvalue())
+
+    return call
+
+
+@pytest.fixture
+def rig(run: Run, tmp_path: Path) -> Path:
+    """A campaign with one action out."""
+    (tmp_path / "spec.yaml").write_text(SPEC, encoding="utf-8")
+    assert run("new", "rig.campaign", "--spec", "spec.yaml").returncode == 0
+    assert run("next", "rig.campaign").returncode == 0
+    return tmp_path / "rig.campaign"
+
+
+def test_a_campaign_by_command(run: Run, tmp_path: Path) -> None:
+    """From new to a certificate, samples by name and by file, then exports and a report."""
+    flags = [text for name in SYSTEM.names for text in ("--variable", f"{name}=-2:2")]
+    made = run("new", "a.campaign", *flags, "--min-effect", "0.5", "--epsilon", "0.25", "--json")
+    assert json.loads(made.stdout)["specification"]["epsilon"] == 0.25, made.stderr
+    (asked,) = json.loads(run("next", "a.campaign", "--json").stdout)
+    rng = np.random.default_rng(0)
+    sample = SYSTEM.sample(action_of(asked), 1, rng)[0]
+    values = [
+        f"{name}={value!r}" for name, value in zip(SYSTEM.names, sample.tolist(), strict=True)
+    ]
+    (told,) = json.loads(run("record", "a.campaign", "--json", *values).stdout)
+    assert (told["round"], told["id"], told["stopped"]) == (1, 1, False)
+    early = run("status", "a.campaign")
+    assert early.returncode == 3 and "Nothing is certified yet" in early.stdout
+    for _ in range(20):
+        batch = json.loads(run("next", "a.campaign", "-n", "200", "--json").stdout)
+        lines = ["id," + ",".join(SYSTEM.names)]
+        for asked in batch:
+            row = SYSTEM.sample(action_of(asked), 1, rng)[0]
+            lines.append(f"{asked['id']}," + ",".join(map(repr, row.tolist())))
+        (tmp_path / "batch.csv").write_text("\n".join(lines))
+        done = run("record", "a.campaign", "--csv", "batch.csv")
+        assert done.returncode == 0, done.stderr
+        if "certified" in done.stdout:
+            break
+    final = run("status", "a.campaign", "--json")
+    now = json.loads(final.stdout)
+    assert final.returncode == 0 and now["state"] == "certified"
+    assert {(e["cause"], e["effect"]) for e in now["edges"]} >= {
+        (c, e) for c, e, w in SYSTEM.edges if abs(w) >= 0.5
+    }
+    assert run("export", "a.campaign", "o.json").returncode == 0
+    old = json.loads((tmp_path / "o.json").read_text())
+    wrong = next(e for e in old["events"] if e["round"] == 1)["sample"]["X2"]
+    assert (
+        run("correct", "a.campaign", "1", f"X2={wrong + 1e-9!r}", "--reason", "x").returncode == 0
+    )
+    now = json.loads(run("status", "a.campaign", "--json").stdout)
+    assert now["state"] == "certified"
+    refused = run("next", "a.campaign")
+    assert refused.returncode == 1 and "campaign go-on a.campaign" in refused.stderr
+    assert run("go-on", "a.campaign").returncode == 0
+    assert run("next", "a.campaign").returncode == 0
+    for name in ("out.csv", "out.json", "out.campaign", "-"):
+        assert run("export", "a.campaign", name).returncode == 0
+    assert run("export", "a.campaign", "out.campaign").returncode == 1
+    assert "as they were written" in run("verify", "out.campaign").stdout
+    again = run("new", "b.campaign", *flags, "--min-effect", "0.5", "--epsilon", "0.25")
+    assert again.returncode == 0
+    assert (
+        json.loads(run("import", "b.campaign", "out.csv", "--json").stdout)["rounds"]
+        == now["rounds"]
+    )
+    assert json.loads(run("status", "b.campaign", "--json").stdout)["edges"] == now["edges"]
+    assert run("report", "a.campaign").returncode == 0
+    text = (tmp_path / "report.html").read_text()
+    assert "Certified after" in text and "<svg" in text and "http-equiv" in text
+    assert 'src="http' not in text and "url(" not in text
+    if browser() is not None:
+        assert run("report", "a.campaign", "--out", "report.pdf").returncode == 0
+        assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF")
+
+
+def action_of(asked: dict[str, Any]) -> cf.Action:
+    return cf.Action(asked["target"], asked["value"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["record", "rig.campaign", "heater=1", "flow=2"], 2, "lacks yield"),
+        (["record", "rig.campaign", "heater=1", "flow=2", "yeild=3"], 2, "no node named 'yeild'"),
+        (["record", "rig.campaign", "heater=1", "flow=2", "yield=nan"], 2, "not a finite number"),
+        (["record", "rig.campaign", "heater=1", "flow=2", "yield=hot"], 2, "'hot' for yield is"),
+        (["record", "rig.campaign", "heater=1", "flow=2", "yield=1,5"], 2, "decimals take a point"),
+        (["record", "rig.campaign", "heater=1", "heater=2"], 2, "heater is given more than once"),
+        (["record", "rig.campaign", "heater"], 2, "must look like NAME=VALUE"),
+        (["record", "rig.campaign"], 2, "lacks heater, flow, yield"),
+        (["record", "rig.campaign", "--id", "7", "flow=2"], 2, "no asked action with the number 7"),
+        (
+            ["record", "rig.campaign", "--action", "flow=3", "heater=1", "flow=2", "yield=3"],
+            2,
+            "flow was set to 3 by do(flow = 3) but the sample says 2",
+        ),
+        (["record", "rig.campaign", "--action", "pump=3", "flow=2"], 2, "is no action"),
+        (["record", "rig.campaign", "--csv", "x.csv", "flow=2"], 2, "values or a CSV file"),
+        (["record", "rig.campaign", "--csv", "x.csv"], 2, "cannot be read"),
+        (["reject", "rig.campaign", "1"], 2, "a reason is needed"),
+        (["reject", "rig.campaign", "4", "--reason", "no"], 2, "number 4"),
+        (["next", "absent.campaign"], 1, "There is no file"),
+        (["status", "spec.yaml"], 1, "not an SQLite database"),
+        (["new", "rig.campaign", "--spec", "spec.yaml"], 1, "exists already"),
+        (["new", "x.campaign"], 2, "Give the variables"),
+        (["new", "x.campaign", "--variable", "a=0:1"], 2, "Give --min-effect"),
+        (["new", "x.campaign", "--variable", "a=0:b", "--min-effect", "1"], 2, "not of the form"),
+        (
+            ["new", "x.campaign", "--variable", "a=0:1", "--min-effect", "1", "--epsilon", "x"],
+            2,
+            "epsilon is a number or none",
+        ),
+        (["new", "x.campaign", "--spec", "spec.yaml", "--delta", "0.1"], 2, "not both"),
+        (["new", "x.campaign", "--spec", "absent.yaml"], 2, "cannot be read"),
+        (["export", "rig.campaign", "out.xlsx"], 2, "ends in .csv, .json or .campaign"),
+        (["report", "rig.campaign", "--out", "a.docx"], 2, "ends in .html or .pdf"),
+        (["report", "rig.campaign", "--out", "no/a.html"], 2, "There is no folder no"),
+        (["go-on", "rig.campaign"], 2, "has not stopped"),
+        (["correct", "rig.campaign", "1", "flow=2", "--reason", "x"], 2, "no round 1 to correct"),
+        (["correct", "rig.campaign", "1", "flow=2"], 2, "a reason is needed"),
+        (["note", "rig.campaign", ""], 2, "nothing to note"),
+        (["note", "rig.campaign", "caf\udce9"], 2, "bytes that are no text"),
+        (["record", "rig.campaign", "--id", "9" * 30, "flow=2"], 2, "no number of an asked"),
+        (["record", "rig.campaign", "heater=1_0", "flow=2", "yield=1"], 2, "is not a number"),
+        (["export", "rig.campaign", "nowhere/out.csv"], 2, "There is no folder nowhere"),
+        (["export", "rig.campaign", "nowhere/out.campaign"], 1, "cannot be written"),
+        (["new", "x.campaign", "--spec", "spec.yaml", "--title", "T"], 2, "not both"),
+        (["new", "x.campaign", "--variable", "a=0:1", "--variable", "a=1:2"], 2, "min-effect"),
+        (["new", "x.campaign", "--variable", " a", "--min-effect", "1"], 2, "must look like"),
+    ],
+)
+def test_what_is_refused(
+    run: Run, rig: Path, arguments: list[str], code: int, message: str
+) -> None:
+    with Campaign.open(rig, read_only=True) as before:
+        n = before.n_events()
+    done = run(*arguments)
+    assert message in done.stderr and "Traceback" not in done.stderr, done.stderr
+    assert done.returncode == code
+    assert not (rig.parent / "x.campaign").exists()
+    with Campaign.open(rig, read_only=True) as after:
+        assert after.n_events() == n and len(after.pending) == 1
+
+
+GOOD = "when,action,T1,flow,yield\nmonday,observe,30,2,1.5\ntuesday,heater=80,80,2,1.5\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        (GOOD, [], "has columns that are no variables: 'when', 'T1'"),
+        (
+            GOOD.replace("when", "note"),
+            ["--map", "T1=heater", "--map", "T9=flow"],
+            "no column 'T9'",
+        ),
+        (GOOD, ["--map", "T1"], "must look like COLUMN=VARIABLE"),
+        (GOOD, ["--map", "T1=heater", "--map", "when=heater"], "more than one column for 'heater'"),
+        ("heater,flow,yield\n1,2,3\n", [], "does not say what was done"),
+        ("action,heater,flow\nobserve,2,3\n", [], "line 2: The sample lacks yield"),
+        ("action;heater;flow;yield\nobserve;1;2;3\n", [], "seems to be separated by semicolons"),
+        ("action,heater,flow,yield\nobserve,1,2\n", [], "line 2: 3 cells where the header has 4"),
+        ("action,heater,flow,yield\n", [], "has a header and no samples"),
+        ("", [], "is empty"),
+        ("action,heater,flow,yield\n,1,2,3\n", [], "The cell action is empty"),
+        (
+            "action,target,value,heater,flow,yield\nobserve,flow,2,1,2,3\n",
+            [],
+            "action says observe",
+        ),
+        ("action,heater,flow,yield\nobserve,1,2,3\n", ["--all-observed"], "leave out"),
+        ("value,heater,flow,yield\n,1,2,3\n", ["--all-observed"], "leave out"),
+        ("action,heater,flow,yield\nsing,1,2,3\n", [], "line 2: 'sing' is no action"),
+        ("target,value,heater,flow,yield\n,3,1,2,3\n", [], "a value 3 and no target"),
+        ("target,value,heater,flow,yield\nflow,,1,2,3\n", [], "The value is missing"),
+        ("target,value,heater,flow,yield\npump,1,1,2,3\n", [], "'pump' is no variable"),
+        ("action,heater,flow,yield\nflow=1,1,2,3\n", [], "line 2: flow was set to 1"),
+        ('action,heater,flow,yield\nobserve,1,2,"3\n', ["--delimiter", "ab"], "one character"),
+        (GOOD, ["--encoding", "klingon"], "no encoding 'klingon'"),
+    ],
+)
+def test_files_that_are_refused(
+    run: Run, rig: Path, text: str, options: list[str], message: str
+) -> None:
+    (rig.parent / "past.csv").write_text(text)
+    done = run("import", "rig.campaign", "past.csv", *options)
+    assert done.returncode == 2 and message in done.stderr, done.stderr
+    with Campaign.open(rig, read_only=True) as after:
+        assert after.n_events() == 1
+
+
+def test_a_file_of_outcomes_may_say_what_was_done(run: Run, rig: Path) -> None:
+    """Then it must be what was asked for."""
+    (rig.parent / "done.csv").write_text("id,target,value,heater,flow,yield\n1,flow,3,1,3,2\n")
+    done = run("record", "rig.campaign", "--csv", "done.csv")
+    assert done.returncode == 2 and "asks for observe, and the sample is of do(flow" in done.stderr
+    (rig.parent / "done.csv").write_text("id;action;heater;flow;yield\n1;observe;1;3;2\n")
+    done = run("record", "rig.campaign", "--csv", "done.csv", "--delimiter", ";")
+    assert done.returncode == 0, done.stderr
+
+
+def test_an_export_never_replaces_the_campaign(run: Run, rig: Path) -> None:
+    named = rig.rename(rig.with_name("rig.csv"))
+    done = run("export", "rig.csv", "rig.csv")
+    assert done.returncode == 2 and "is the campaign itself" in done.stderr
+    with Campaign.open(named) as campaign:
+        assert campaign.n_events() == 1
+
+
+def test_titles_and_names_are_no_markup(run: Run, tmp_path: Path) -> None:
+    made = run(
+        *("new", "m.campaign", "--title", "Reactor [/b] [l/min]", "--min-effect", "1"),
+        *("--variable", "heat rate [x]=0:1", "--variable", "a=b=none"),
+    )
+    assert made.returncode == 0, made.stderr
+    assert "Reactor [/b] [l/min]" in run("status", "m.campaign").stdout
+    asked = run("next", "m.campaign")
+    assert "'heat rate [x]=...'" in asked.stdout
+    done = run("record", "m.campaign", "heat rate [x]=1", "a=b=2")
+    assert done.returncode == 0, done.stderr
+
+
+def test_wrong_lines_are_all_listed_and_none_is_taken(run: Run, rig: Path) -> None:
+    lines = ["action,heater,flow,yield", *["observe,1,2,3"] * 50]
+    lines[3], lines[20] = "observe,1,2,inf", "observe,1,x,3"
+    (rig.parent / "past.csv").write_text("\n".join(lines))
+    done = run("import", "rig.campaign", "past.csv")
+    assert "2 of 50 lines of past.csv cannot be used, so none was taken" in done.stderr
+    assert "line 4: 'inf' for yield" in done.stderr and "line 21: 'x' for flow" in done.stderr
+    with Campaign.open(rig, read_only=True) as after:
+        assert after.rounds == 0
+
+
+def test_files_of_other_programs(run: Run, rig: Path) -> None:
+    """Mapped columns, semicolons, latin-1, a byte order mark."""
+    text = "Maßnahme;T1;flow;yield\nobserve;30;2;1.5\ndo(heater = 80);;2;1.5\n"
+    (rig.parent / "past.csv").write_bytes(text.encode("latin-1"))
+    options = ["--map", "Maßnahme=action", "--map", "T1=heater", "--delimiter", ";"]
+    wrong = run("import", "rig.campaign", "past.csv", *options)
+    assert wrong.returncode == 2 and "not written in utf-8" in wrong.stderr
+    done = run("import", "rig.campaign", "past.csv", *options, "--encoding", "latin-1")
+    assert done.returncode == 0 and "2 samples are imported" in done.stdout
+    (rig.parent / "mark.csv").write_bytes("heater,flow,yield\n1,2,3\n".encode("utf-8-sig"))
+    done = run("import", "rig.campaign", "mark.csv", "--all-observed")
+    assert done.returncode == 0, done.stderr
+    with Campaign.open(rig, read_only=True) as after:
+        (_, second, _) = after.events(search="imported")
+        assert str(second.action) == "do(heater = 80)" and second.sample == (80.0, 2.0, 1.5)
+
+
+class Terminal:
+    """A person at a terminal: a real one, with the command at its other end."""
+
+    def __init__(self, folder: Path, *arguments: str) -> None:
+        master, slave = pty.openpty()
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "causalfocus", "campaign", *arguments],
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            cwd=folder,
+            close_fds=True,
+        )
+        os.close(slave)
+        self._master = master
+        self.seen = ""
+
+    def answer(self, question: str, text: str) -> None:
+        """Wait for a question, then type."""
+        start = len(self.seen)
+        end = time.monotonic() + 60
+        while question not in self.seen[start:]:
+            assert time.monotonic() < end and self._read(), self.seen
+        os.write(self._master, text.encode() + b"\n")
+
+    def _read(self) -> bool:
+        if select.select([self._master], [], [], 60)[0]:
+            try:
+                self.seen += os.read(self._master, 4096).decode(errors="replace")
+            except OSError:
+                return False
+        return True
+
+    def end(self) -> int:
+        while self._process.poll() is None and self._read():
+            pass
+        while select.select([self._master], [], [], 0)[0] and self._read():
+            pass
+        os.close(self._master)
+        return self._process.wait()
+
+
+def test_a_person_is_asked_for_what_is_missing(tmp_path: Path) -> None:
+    person = Terminal(tmp_path, "new", "p.campaign")
+    person.answer("about", "Reactor")
+    person.answer("Name", "heater")
+    person.answer("low:high", "20:80")
+    person.answer("Name", "yield")
+    person.answer("low:high", "none")
+    person.answer("Name", "")
+    person.answer("smallest effect", "0.2")
+    person.answer("Accuracy", "")
+    assert person.end() == 0, person.seen
+    with Campaign.open(tmp_path / "p.campaign") as campaign:
+        assert campaign.specification.epsilon == 0.1 and campaign.names == ("heater", "yield")
+        campaign.next()
+    person = Terminal(tmp_path, "record", "p.campaign")
+    person.answer("heater", "33")
+    person.answer("yield", "many")
+    person.answer("not a number", "4.5")
+    assert person.end() == 0, person.seen
+    with Campaign.open(tmp_path / "p.campaign") as campaign:
+        assert campaign.events()[-1].sample == (33.0, 4.5)

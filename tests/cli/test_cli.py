@@ -1,0 +1,105 @@
+"""The command line as a user runs it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cli.commands import causalfocus
+
+
+def test_demo_goes_from_nothing_to_a_certificate(tmp_path: Path) -> None:
+    picture = tmp_path / "deep" / "journey.png"
+    done = causalfocus("demo", "--nodes", "3", "--out", str(picture))
+    assert done.returncode == 0, done.stderr
+    assert "Certified after" in done.stdout
+    assert "Hamming distance 0" in done.stdout.replace("\n", " ")
+    assert "not rejected at delta" in done.stdout
+    assert "journey.png" in done.stdout.replace("\n", "")
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_demo_as_json_is_reproducible() -> None:
+    runs = [causalfocus("demo", "--seed", "11", "--nodes", "2", "--json") for _ in range(2)]
+    assert runs[0].stdout == runs[1].stdout
+    facts = json.loads(runs[0].stdout)
+    assert facts["stopped"] and facts["shd"] == 0
+
+
+SIMULATE = ["simulate", "--nodes", "3", "--seed", "2", "--json"]
+
+
+def test_simulate_prints_what_it_should() -> None:
+    done = causalfocus(*SIMULATE)
+    assert done.returncode == 0, done.stderr
+    facts = json.loads(done.stdout)
+    assert facts["stopped"] and facts["correct"] and facts["shd"] == 0
+    assert facts["max_weight_error"] < 0.07
+    assert facts["evidence"] >= facts["threshold"]
+    assert sum(facts["counts"].values()) == facts["rounds"]
+    assert 0 < facts["complexity"] < 1
+    assert facts["rounds"] * facts["complexity"] > 1
+
+
+def test_simulate_says_when_it_has_not_stopped() -> None:
+    done = causalfocus(*SIMULATE, "--max-rounds", "50")
+    assert done.returncode == 3
+    facts = json.loads(done.stdout)
+    assert not facts["stopped"] and facts["rounds"] == 50 and facts["reason"]
+    paper = causalfocus(*SIMULATE, "--stopping", "paper", "--max-rounds", "30")
+    assert paper.returncode == 3
+    assert "samples at the present rate" in json.loads(paper.stdout)["reason"]
+
+
+@pytest.mark.parametrize("policy", ["random", "ait-dcdi", "cbed", "abcd", "git-dcdi"])
+def test_simulate_runs_the_baselines(policy: str) -> None:
+    arguments = [*SIMULATE, "--policy", policy, "--max-rounds"]
+    short = causalfocus(*arguments, "40")
+    assert short.returncode == 3, short.stderr
+    facts = json.loads(short.stdout)
+    assert facts["rounds"] == 40 == sum(facts["counts"].values()) and not facts["stopped"]
+    assert json.loads(causalfocus(*arguments, "40").stdout)["estimate"] == facts["estimate"]
+
+
+def test_simulate_runs_a_baseline_to_a_certificate() -> None:
+    done = causalfocus(*SIMULATE, "--policy", "random", "--stopping", "evidence")
+    assert done.returncode == 0, done.stderr
+    facts = json.loads(done.stdout)
+    assert facts["stopped"] and facts["correct"] and facts["evidence"] >= facts["threshold"]
+
+
+def test_simulate_takes_a_system_from_a_file(tmp_path: Path) -> None:
+    system = {"weights": [[0, 0], [0.6, 0]], "noise_variances": [1, 1], "names": ["heat", "yield"]}
+    path = tmp_path / "system.json"
+    path.write_text(json.dumps(system))
+    done = causalfocus("simulate", "--model", str(path), "--policy", "uniform", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["estimate"]["names"] == ["heat", "yield"]
+    path.write_text("{")
+    broken = causalfocus("simulate", "--model", str(path), "--json")
+    assert broken.returncode == 2 and "cannot be read as JSON" in broken.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["demo", "--density", "3", "--json"], 2, "density is a probability"),
+        (["demo", "--nodes", "0", "--json"], 2, "number of nodes must be 1 or more"),
+        (["demo", "--nodes", "30", "--json"], 2, "30 nodes are too many"),
+        (["demo", "--nodes", "x"], 2, "--nodes"),
+        (["demo", "--max-rounds", "-1", "--json"], 2, "--max-rounds"),
+        (["simulate", "--epsilon", "0.2", "--json"], 2, "above min_effect / 2"),
+        (["simulate", "--delta", "2", "--json"], 2, "delta is a probability"),
+        (["nonsense"], 2, "No such command"),
+    ],
+)
+def test_usage_errors(arguments: list[str], code: int, message: str) -> None:
+    done = causalfocus(*arguments)
+    assert done.returncode == code
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_version() -> None:
+    done = causalfocus("--version")
+    assert done.returncode == 0 and done.stdout.strip().count(".") == 2

@@ -1,0 +1,165 @@
+"""Evidence along directions of the past: sure bounds, and martingales with mean one."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import causalfocus as cf
+from causalfocus.arrays import Floats
+from causalfocus.kernels.evidence import training
+from causalfocus.kernels.evidence.row_evidence import least_squares
+from causalfocus.kernels.gaussian import direction_evidence
+from causalfocus.kernels.search.tableau import Row
+from kernels.densities import directions, moving_ratio
+
+History = list[tuple[int, Floats]]
+Grams = dict[tuple[int, str], tuple[Row, float]]
+
+
+def moments_at(x: Floats, y: Floats, marks: list[int]) -> direction_evidence.Times:
+    """One row's moments at the marks, as the kernels take them; the node itself comes last."""
+    data = np.column_stack([x, y])
+    grams = np.array([[data[:end].T @ data[:end]] for end in [*marks, len(y)]])
+    counts = np.array([[float(end)] for end in [*marks, len(y)]])
+    return grams, np.zeros_like(grams), counts
+
+
+def fit_along(
+    x: Floats, y: Floats, marks: list[int], k: int
+) -> tuple[direction_evidence.Fit, Floats, Floats]:
+    """The fit as the kernels take it, its coefficients, and the directions."""
+    s = x.shape[1]
+    times = moments_at(x, y, marks)
+    gram = times[0][-1, 0]
+    regressors = np.arange(s)
+    block, inverse, residual, b = least_squares((gram, 0.0 * gram, s), regressors, float(len(y)))
+    # The kernels index the row by its node: here the only row, its node in the last column.
+    u = directions(x, marks, k)
+    moved = (u * x).sum(axis=1)
+    ell, q, eta = x.T @ moved, float(moved @ moved), float(moved @ (y - x @ b))
+    return (block, inverse, residual, float(len(y)), ell, q, eta), b, u
+
+
+@pytest.mark.parametrize("s", [1, 2, 3])
+@pytest.mark.parametrize("stiffness", [30.0, 3000.0])
+@pytest.mark.parametrize("d", [0.15, 0.5])
+def test_evidence_along_a_direction_is_a_lower_bound(s: int, stiffness: float, d: float) -> None:
+    """Against the exact ratio at many alternatives: never above, and close at the worst one."""
+    rng = np.random.default_rng([s, int(10 * d)])
+    n = 160
+    x = rng.standard_normal((n, s)) @ (np.eye(s) + 0.4 * rng.standard_normal((s, s)))
+    x[60:] *= rng.uniform(0.5, 2.0, s)  # another design later on: the direction turns
+    y = x @ rng.uniform(-1, 1, s) + rng.standard_normal(n)
+    fit, b_hat, u = fit_along(x, y, [8, 16, 32, 64, 128], 0)
+    spread = np.full(s, 0.05**2)
+    mixing = (np.vstack([spread, np.zeros(s)]), 0.3, stiffness)
+    centre = fit[2] / fit[3]
+    work = np.empty((5, s + 1, s + 1))
+    direction = fit[1][:, 0] / fit[1][0, 0]
+    at_worst = []
+    for v1, v2 in [(centre, centre), (0.95 * centre, centre), (centre, 1.1 * centre)]:
+        bound = direction_evidence._piece(fit, mixing, 0, d, (v1, v2), work)
+        found = []
+        for v in np.linspace(v1, v2, 4):
+            for side, stretch in itertools.product((-1, 1), (1.0, 1.1, 2.0)):
+                for tilt in (-0.5, 0.0, 0.5, 1.0, 1.5):
+                    move = side * d * stretch * np.where(np.arange(s) == 0, 1.0, tilt * direction)
+                    args = (x, y, u, b_hat + move, v, spread, 0.3, stiffness)
+                    found.append(moving_ratio(*args))
+        assert bound <= min(found) + 1e-9
+        at_worst.append(min(found) - bound)
+    if stiffness == 3000.0:
+        assert at_worst[0] < 0.3
+
+
+def test_the_kernel_finds_the_directions_of_the_past() -> None:
+    """l, q and eta from the moments at the marks, against sums over the samples."""
+    rng = np.random.default_rng(3)
+    moments = cf.Moments(["a", "b", "c"])
+    samples = rng.standard_normal((100, 3)) @ rng.standard_normal((3, 3))
+    moments.add_many([cf.OBSERVE] * 100, samples)
+    rows = moments.timed_rows(intercept=False)
+    times = (rows.grams, rows.lows, rows.counts)
+    regressors = np.array([0, 1])
+    x, y = samples[:, :2], samples[:, 2]
+    for k in (0, 1):
+        fit, b, _ = fit_along(x, y, [8, 16, 32, 64], k)
+        inverses = direction_evidence.past_inverses(times, 2, regressors)
+        ell, q, eta = direction_evidence.along(times, 2, regressors, inverses, b, k)
+        assert ell == pytest.approx(fit[4], rel=1e-9)
+        assert q == pytest.approx(fit[5], rel=1e-9)
+        assert eta == pytest.approx(fit[6], abs=1e-8)
+
+
+def policy(history: History, rng: np.random.Generator) -> int:
+    """Any rule that looks at the past alone."""
+    if not history:
+        return -1
+    return int(rng.integers(-1, 2)) if history[-1][1][0] > 0 else 0
+
+
+def simulate(b: float, n: int, rng: np.random.Generator) -> History:
+    """Two nodes, X1 -> X2 with weight b, unit noise; actions observe, do(X1, 1), do(X2, 1)."""
+    history: History = []
+    for _ in range(n):
+        target = policy(history, rng)
+        first = 1.0 if target == 0 else rng.standard_normal()
+        second = 1.0 if target == 1 else b * first + rng.standard_normal()
+        history.append((target, np.array([first, second])))
+    return history
+
+
+def test_every_numerator_averages_to_one() -> None:
+    """Under the alternative itself and an adaptive policy: EDGE with directions of the past, NOISE
+    and SWAP of one and of two rows as the training foretells them.
+    """
+    rng = np.random.default_rng(11)
+    b, runs, n, mark = 0.4, 4000, 17, 12
+    ratios: dict[str, list[float]] = {"edge": [], "noise": [], "swap one": [], "swap two": []}
+    for _ in range(runs):
+        history = simulate(b, n, rng)
+        targets = np.array([target for target, _ in history])
+        samples = np.array([values for _, values in history])
+        own = targets != 1
+        x, y = samples[own][:, :1], samples[own][:, 1]
+        marks = [int(own[:8].sum()), int(own[:16].sum())]
+        u = directions(x, marks, 0)
+        value = moving_ratio(x, y, u, np.array([b]), 1.0, np.array([0.05**2]), 0.3, 10.0)
+        ratios["edge"].append(value)
+        early = np.arange(n) < mark
+        grams: Grams = {}
+        for j in (0, 1):
+            for part, chosen in (("training", early), ("later", ~early)):
+                rows = samples[(targets != j) & chosen]
+                grams[j, part] = (rows.T @ rows, np.zeros((2, 2)), j), float(len(rows))
+
+        def swap(j: int, parents: list[int], grams: Grams = grams) -> float:
+            data = (*grams[j, "training"], *grams[j, "later"])
+            return training.log_predictive(*data, np.array(parents, dtype=np.int64))
+
+        own_rows = {
+            0: samples[(targets != 0) & ~early],
+            1: samples[(targets != 1) & ~early],
+        }
+        likelihood = {
+            0: float(stats.norm.logpdf(own_rows[0][:, 0]).sum()),
+            1: float(stats.norm.logpdf(own_rows[1][:, 1] - b * own_rows[1][:, 0]).sum()),
+        }
+        if min(len(own_rows[0]), grams[0, "training"][1], grams[1, "training"][1]) < 4:
+            for name in ("noise", "swap one", "swap two"):
+                ratios[name].append(0.0)  # as if nothing had been tested: the ratio stays one
+            continue
+        ratios["noise"].append(swap(1, [0]) - likelihood[1])
+        ratios["swap one"].append(swap(1, []) - likelihood[1])
+        both = swap(0, [1]) + swap(1, []) - likelihood[0] - likelihood[1]
+        ratios["swap two"].append(both)
+    for name, logs in ratios.items():
+        values = np.exp(logs)
+        # The mean of min(value, 100) is at most one, and close to it: heavy tails are cut.
+        cut = np.minimum(values, 100.0)
+        error = cut.std() / math.sqrt(runs)
+        assert cut.mean() < 1 + 4 * error, name
+        assert cut.mean() > 0.85, name
