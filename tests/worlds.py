@@ -11,7 +11,7 @@ from causalfocus.learner.protocol import Told
 from causalfocus.learner.recording import Recording
 
 Rig = Callable[[cf.Action], Floats]
-Player = TypeVar("Player", bound=Recording)
+Player = TypeVar("Player", bound=Recording[Any])
 Stopper = TypeVar("Stopper", bound=cf.Focus)
 
 
@@ -28,8 +28,8 @@ SPACE = cf.ModelClass(0.3, 1.5, (0.8, 1.2), intercept=False)
 
 
 def new_focus(**options: Any) -> cf.Focus:
-    """FOCUS on the chain by the evidence rule, unless the options say otherwise."""
-    given: dict[str, Any] = {"epsilon": 0.15, "delta": 0.05, "stopping": "evidence"}
+    """FOCUS on the chain by the class rule, unless the options say otherwise."""
+    given: dict[str, Any] = {"epsilon": 0.15, "delta": 0.05, "rule": "class"}
     return cf.Focus(ACTIONS, SPACE, **(given | options))
 
 
@@ -54,7 +54,7 @@ def finish(learner: Stopper, system: Rig, most: int) -> Stopper:
     return learner
 
 
-def actions_of(learner: Recording) -> list[cf.Action]:
+def actions_of(learner: Recording[Any]) -> list[cf.Action]:
     """What was done, in order."""
     return [told.action for told in learner.log]
 

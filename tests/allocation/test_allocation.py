@@ -93,13 +93,13 @@ def gains_of(kind: str, rounds: int, rng: np.random.Generator) -> Floats:
 def test_regret_stays_below_its_bound(kind: str, scale: float) -> None:
     """Lemma adahedge_regret at every T, whatever the scale of the gains."""
     gains = gains_of(kind, 3000, np.random.default_rng(1)) * scale
-    hedge = AdaHedge(K)
+    hedge = AdaHedge.start(K)
     earned, totals = 0.0, np.zeros(K)
     for t, row in enumerate(gains):
         assert hedge.weights.sum() == pytest.approx(1.0) and hedge.weights.min() >= 0
         earned += float(hedge.weights @ row)
         totals += row
-        hedge.update(row)
+        hedge = hedge.after(row)
         bound = math.sqrt((t + 1) * math.log(K)) + 4 / 3 * math.log(K) + 2
         assert totals.max() - earned <= scale * bound * (1 + 1e-9)
 
@@ -108,31 +108,31 @@ def test_regret_stays_below_its_bound(kind: str, scale: float) -> None:
 def test_regret_against_an_adversary_that_sees_the_weights(seed: int) -> None:
     """Each round the gain goes to the action that has least weight."""
     rng = np.random.default_rng(seed)
-    hedge = AdaHedge(K)
+    hedge = AdaHedge.start(K)
     earned, totals = 0.0, np.zeros(K)
     for t in range(3000):
         row = np.zeros(K)
         row[int(np.argmin(hedge.weights + 1e-9 * rng.random(K)))] = 1.0
         earned += float(hedge.weights @ row)
         totals += row
-        hedge.update(row)
+        hedge = hedge.after(row)
         bound = math.sqrt((t + 1) * math.log(K)) + 4 / 3 * math.log(K) + 2
         assert totals.max() - earned <= bound
 
 
 def test_an_early_leader_is_not_for_ever() -> None:
     """The literal update would never again give weight to an action that lost the first round."""
-    hedge = AdaHedge(3)
-    hedge.update(np.array([1.0, 0.9, 0.0]))
+    hedge = AdaHedge.start(3)
+    hedge = hedge.after(np.array([1.0, 0.9, 0.0]))
     assert hedge.weights[0] > hedge.weights[2]
     for _ in range(200):
-        hedge.update(np.array([0.0, 0.0, 1.0]))
+        hedge = hedge.after(np.array([0.0, 0.0, 1.0]))
     assert hedge.weights[2] > 0.99
 
 
 def test_infinite_rate_is_uniform_over_the_leaders() -> None:
-    hedge = AdaHedge(4)
-    hedge.update(np.zeros(4))
+    hedge = AdaHedge.start(4)
+    hedge = hedge.after(np.zeros(4))
     assert hedge.learning_rate == math.inf
     assert hedge.weights.tolist() == [0.25] * 4
 
@@ -143,21 +143,21 @@ def test_weights_do_not_depend_on_shift_and_scale_of_the_gains(
     seed: int, shift: float, factor: float
 ) -> None:
     gains = np.random.default_rng(seed).random((30, 5))
-    plain, moved = AdaHedge(5), AdaHedge(5)
+    plain, moved = AdaHedge.start(5), AdaHedge.start(5)
     for row in gains:
-        plain.update(row)
-        moved.update(factor * (row + shift))
+        plain = plain.after(row)
+        moved = moved.after(factor * (row + shift))
     assert np.allclose(plain.weights, moved.weights, atol=1e-7)
 
 
 def test_a_lost_action_that_gains_beyond_all_scales_spoils_nothing() -> None:
     """Weight zero times infinity is nothing, not nan."""
-    hedge = AdaHedge(3)
+    hedge = AdaHedge.start(3)
     for _ in range(1000):
-        hedge.update(np.array([1.0, 0.0, 1.0]))
+        hedge = hedge.after(np.array([1.0, 0.0, 1.0]))
     assert hedge.weights[1] == 0.0
     for _ in range(5):
-        hedge.update(np.array([0.0, 1e12, 0.0]))
+        hedge = hedge.after(np.array([0.0, 1e12, 0.0]))
         assert hedge.gap > 0.0
         assert hedge.weights.sum() == pytest.approx(1.0)
     assert hedge.weights.argmax() == 1

@@ -1,6 +1,7 @@
 """AIT and GIT: scores against sampling and finite differences, DAGs, nothing undefined."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import causalfocus as cf
 from causalfocus.arrays import Floats
 from causalfocus.baselines import AITDCDI, GIT, Schedule
 from causalfocus.baselines.baseline import soft_action
+from causalfocus.baselines.belief import BeliefLearner
 from causalfocus.baselines.dcdi import DcdiFit
 from causalfocus.baselines.kernels.acyclicity import is_acyclic
 from causalfocus.baselines.kernels.gradient_norm import gradient_norms
@@ -134,6 +136,11 @@ def test_the_gradient_norm_is_that_of_finite_differences() -> None:
     np.testing.assert_allclose(found, expected, rtol=1e-5)
 
 
+def believe(learner: BeliefLearner, fit: DcdiFit) -> None:
+    """As if the last fit had been this one."""
+    learner.restore(replace(learner.state, fit=fit), list(learner.log))
+
+
 def fit_of(belief: Floats, weights: Floats | None = None) -> DcdiFit:
     p = len(belief)
     own = np.ones((p, p)) - np.eye(p) if weights is None else weights
@@ -155,9 +162,8 @@ def test_scores_and_choices_are_never_undefined(kind: type[AITDCDI], belief: str
     learner = kind(actions, SPACE, seed=0, warm_up=1, schedule=QUICK)
     learner.tell(cf.OBSERVE, [0.1, 0.2, 0.3])
     for weights in (None, np.zeros((3, 3))):
-        learner._fit = fit_of(BELIEFS[belief], weights)
-        learner._forget()
-        scores = learner.scores(learner._fit, np.random.default_rng(0))
+        believe(learner, fit_of(BELIEFS[belief], weights))
+        scores = learner.scores(fit_of(BELIEFS[belief], weights), np.random.default_rng(0))
         assert np.isfinite(scores).all() and (scores >= 0).all()
         assert learner.ask() in actions
 
@@ -168,8 +174,7 @@ def test_a_collapsed_belief_means_any_intervention() -> None:
     for seed in range(60):
         learner = AITDCDI(actions, SPACE, seed=seed, warm_up=1, schedule=QUICK)
         learner.tell(cf.OBSERVE, [0.1, 0.2, 0.3])
-        learner._fit = fit_of(BELIEFS["one graph"])
-        learner._forget()
+        believe(learner, fit_of(BELIEFS["one graph"]))
         taken.add(learner.ask())
     assert taken == set(actions) - {cf.OBSERVE}
 
@@ -227,7 +232,7 @@ def test_both_signs_are_used(softness: float) -> None:
         actions, SPACE, seed=0, warm_up=1, refit_every=1000, softness=softness, schedule=QUICK
     )
     learner.tell(cf.OBSERVE, [0.1, 0.2, 0.3])
-    learner._fit = fit_of(BELIEFS["half"])
+    believe(learner, fit_of(BELIEFS["half"]))
     for _ in range(60):
         action = learner.ask()
         learner.tell(action, [(action.value or 0.0) if n == action.target else 0.0 for n in "abc"])

@@ -19,7 +19,7 @@ def test_benchmark_writes_what_it_prints(tmp_path: Path) -> None:
     }
     assert all(row["engine"] > 0 and row["literal"] > 0 for row in figures["ratios"])
     assert [row["p"] for row in figures["times"]] == [5, 6, 7]
-    rounds = [(row["stopping"], row["p"], row["stopped"]) for row in figures["rounds"]]
+    rounds = [(row["rule"], row["p"], row["stopped"]) for row in figures["rounds"]]
     assert rounds == [(r, p, True) for p in (3, 4) for r in ("evidence", "resolution")]
     assert figures["runs"][0]["n_rounds"] == 1000
 

@@ -50,20 +50,19 @@ def test_the_log_cannot_be_changed(campaign: Campaign, path: Path) -> None:
 
 def test_events_read_back_as_they_were() -> None:
     event = Event(
-        "told",
-        "2026-01-02T03:04:05.678Z",
-        "Zoë",
-        "<b>warm</b>",
-        7,
-        3,
-        cf.do("X1", 0.1 + 0.2),
-        (1e-300, -0.0, 1 / 3),
-        None,
+        kind="told",
+        at="2026-01-02T03:04:05.678Z",
+        who="Zoë",
+        note="<b>warm</b>",
+        ask=7,
+        round=3,
+        action=cf.do("X1", 0.1 + 0.2),
+        sample=(1e-300, -0.0, 1 / 3),
     ).after(9, b"x" * 32)
     again = Event.from_row(event.to_row())
-    assert again == event and again.chained(b"x" * 32) == event.digest
+    assert again == event and again.digest_after(b"x" * 32) == event.digest
     assert str(again.sample) == str(event.sample)
-    assert again.chained(b"y" * 32) != event.digest
+    assert again.digest_after(b"y" * 32) != event.digest
 
 
 def test_points_of_the_curve() -> None:
@@ -93,7 +92,7 @@ def test_a_stop_that_another_version_would_not_make_is_shown(path: Path) -> None
             answer(campaign, pair)
         with campaign._ledger.adding() as entry:  # as a version with a laxer rule would
             facts = {"certified": True, "rounds": 40, "edges": [["X1", "X2", 0.5]]}
-            entry.add(Event("stopped", facts=facts))
+            entry.add(Event(kind="stopped", facts=facts))
         assert campaign.contradiction is not None
         assert "The log says: certified after 40 rounds" in status(campaign).statement
         with pytest.raises(CampaignError, match="This version of causalfocus finds"):

@@ -14,7 +14,6 @@ from campaign.twins import answer, fill, is_same, play_whole
 from causalfocus.campaign import Campaign, Specification
 from causalfocus.campaign import ledger as ledger_module
 from causalfocus.campaign.status import status
-from causalfocus.guarantees.claims import Stopping
 from worlds import rig
 
 
@@ -67,12 +66,12 @@ def test_a_reopened_campaign_is_the_same_to_the_bit(campaign: Campaign, path: Pa
             assert dict(again.curve()) == dict(campaign.curve())
 
 
-@pytest.mark.parametrize("rule", ["evidence", "resolution"])
-def test_the_stop_is_kept(path: Path, rule: Stopping) -> None:
+@pytest.mark.parametrize("rule", ["class", "gaussian"])
+def test_the_stop_is_kept(path: Path, rule: str) -> None:
     """A certificate, its event, and the same result after every way of opening the file."""
     space = cf.ModelClass(min_effect=0.4, max_effect=2.0, noise_variance=(0.5, 2.0))
     pair = rig(1, PAIR)
-    with Campaign.create(path, PAIR_ACTIONS, space, epsilon=0.2, stopping=rule) as campaign:
+    with Campaign.create(path, PAIR_ACTIONS, space, epsilon=0.2, rule=rule) as campaign:
         while campaign.stop is None:
             answer(campaign, pair)
         result = campaign.result()
@@ -173,7 +172,15 @@ def test_one_variable_is_known_at_once(path: Path) -> None:
         with pytest.raises(cf.AlreadyStoppedError):
             campaign.next()
     with pytest.raises(cf.InvalidInputError, match="needs two variables"):
-        Specification("", cf.ActionSet({"a": (0, 1)}), ("",), cf.PAPER_CLASS, 0.07, 0.05, "paper")
+        Specification(
+            title="",
+            actions=cf.ActionSet({"a": (0, 1)}),
+            units=("",),
+            space=cf.PAPER_CLASS,
+            epsilon=0.07,
+            delta=0.05,
+            rule="paper",
+        )
 
 
 def test_the_status_says_what_a_person_wants_to_know(campaign: Campaign) -> None:

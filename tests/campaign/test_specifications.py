@@ -15,11 +15,20 @@ def test_specifications_read_back_as_they_were(tmp_path: Path) -> None:
         costs={"observe": 0.5, "heat": 5, cf.do("heat", 80.0): 9},
     )
     space = cf.ModelClass(0.2, 3.0, (0.5, 2.0), intercept=False)
-    one = Specification("Reactor", actions, ("°C", "", ""), space, None, 0.1, "evidence")
+    one = Specification(
+        title="Reactor",
+        actions=actions,
+        units=("°C", "", ""),
+        space=space,
+        epsilon=None,
+        delta=0.1,
+        rule="class",
+    )
     assert Specification.from_dict(json.loads(json.dumps(one.to_dict()))) == one
     file = tmp_path / "spec.json"
     file.write_text(json.dumps(one.to_dict()))
     assert Specification.read(file) == one
+    assert Specification.from_stored(one.to_stored()) == one
 
 
 @pytest.mark.parametrize(
@@ -33,7 +42,8 @@ def test_specifications_read_back_as_they_were(tmp_path: Path) -> None:
         ({"epsilonn": 1}, "has no 'epsilonn'"),
         ({"epsilon": 3}, "above min_effect / 2"),
         ({"delta": 2}, "delta is a probability"),
-        ({"stopping": "never"}, "stopping"),
+        ({"rule": "never"}, "rule of a campaign is one of gaussian, class, paper, got 'never'"),
+        ({"stopping": "evidence"}, "has no 'stopping'. It can have .* rule"),
         ({"title": 3}, "title must be a text"),
         ({"noise_variance": 3}, "noise_variance"),
     ],

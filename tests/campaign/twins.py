@@ -1,11 +1,10 @@
 """Learners that must be equal to the bit, whatever way their samples came."""
 
-import numpy as np
-
 import causalfocus as cf
 from campaign.hands import SYSTEM
 from causalfocus.campaign import Campaign
 from causalfocus.campaign.playback import Playback
+from causalfocus.learner.parts import are_same
 from worlds import Rig, rig
 
 
@@ -32,31 +31,9 @@ def play_whole(campaign: Campaign) -> Playback:
 
 def is_same(one: cf.Focus, other: cf.Focus) -> bool:
     """Whether two learners are equal to the bit, in all that the next rounds depend on."""
-    a, b = one._moments._state, other._moments._state
-    arrays = [
-        (a.sums, b.sums),
-        (a.origins, b.origins),
-        (a.watch.sums, b.watch.sums),
-        (a.watch.firsts, b.watch.firsts),
-        *((a.watch.marks[m], b.watch.marks[m]) for m in {*a.watch.marks, *b.watch.marks}),
-        *((x[2], y[2]) for x, y in zip(a.anchors.samples, b.anchors.samples, strict=True)),
-        (one._cumulative, other._cumulative),
-        (one._hedge.weights, other._hedge.weights),
-        (one._hedge._cumulative, other._hedge._cumulative),
-        (one.estimate.weights, other.estimate.weights),
-        (one._counts, other._counts),
-        *((a.marks[m], b.marks[m]) for m in {*a.marks, *b.marks}),
-    ]
-    now, then = one._now, other._now
-    aims = (np.zeros(0) if j.aim is None else j.aim for j in (now, then))
     return (
-        all(np.array_equal(x, y, equal_nan=True) for x, y in [*arrays, tuple(aims)])
-        and (a.n, a.is_sure, a.watch.n) == (b.n, b.is_sure, b.watch.n)
-        and [x[:2] for x in a.anchors.samples] == [y[:2] for y in b.anchors.samples]
-        and one.continued_at == other.continued_at
-        and (now.next_look, now.next_check) == (then.next_look, then.next_check)
+        are_same(one.state, other.state)
         and one.decision.evidence == other.decision.evidence
         and one.decision.reason == other.decision.reason
         and one.result() == other.result()
-        and one._hedge.gap == other._hedge.gap
     )

@@ -46,7 +46,7 @@ def test_simulate_says_when_it_has_not_stopped() -> None:
     assert done.returncode == 3
     facts = json.loads(done.stdout)
     assert not facts["stopped"] and facts["rounds"] == 50 and facts["reason"]
-    paper = causalfocus(*SIMULATE, "--stopping", "paper", "--max-rounds", "30")
+    paper = causalfocus(*SIMULATE, "--rule", "paper", "--max-rounds", "30")
     assert paper.returncode == 3
     assert "samples at the present rate" in json.loads(paper.stdout)["reason"]
 
@@ -62,7 +62,7 @@ def test_simulate_runs_the_baselines(policy: str) -> None:
 
 
 def test_simulate_runs_a_baseline_to_a_certificate() -> None:
-    done = causalfocus(*SIMULATE, "--policy", "random", "--stopping", "evidence")
+    done = causalfocus(*SIMULATE, "--policy", "random", "--rule", "class")
     assert done.returncode == 0, done.stderr
     facts = json.loads(done.stdout)
     assert facts["stopped"] and facts["correct"] and facts["evidence"] >= facts["threshold"]

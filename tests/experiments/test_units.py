@@ -131,26 +131,26 @@ def test_other_code_is_refused() -> None:
 
 
 def test_one_run_gives_the_stopping_times_of_every_delta(actions: cf.ActionSet) -> None:
-    """As learners that were asked for each delta give them, with the same answers."""
+    """As learners that were asked for each delta give them, with the same models."""
     deltas = (0.1, 0.02, 0.005)
 
     def learner(delta: float) -> cf.Focus:
-        return cf.Focus(actions, cf.PAPER_CLASS, epsilon=0.07, delta=delta, stopping="evidence")
+        return cf.Focus(actions, cf.PAPER_CLASS, epsilon=0.07, delta=delta, rule="class")
 
     def watch(own: cf.Focus, stops: Stops | None) -> cf.Focus:
         system = rig(7)
         while not own.has_stopped:
             play(own, system, 1)
             if stops is not None:
-                stops.see(own.decision)
+                stops.see(own.decision, own.estimate)
         return own
 
     stops = Stops(deltas)
     watch(learner(min(deltas)), stops)
     assert stops.are_all
-    for delta, rounds, answer in zip(deltas, stops.rounds, stops.answers, strict=True):
+    for delta, rounds, model in zip(deltas, stops.rounds, stops.models, strict=True):
         alone = watch(learner(delta), None)
-        assert (alone.rounds, alone.result().model) == (rounds, answer)
+        assert (alone.rounds, alone.result().model) == (rounds, model)
 
 
 def test_units_cover_the_replicates_and_keep_their_borders() -> None:

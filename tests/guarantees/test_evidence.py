@@ -7,16 +7,16 @@ import pytest
 from scipy import stats
 
 import causalfocus as cf
-from causalfocus.guarantees.class_ import EvidenceRule
+from causalfocus.guarantees.class_ import ClassRule
 from instances import draw_each
-from worlds import action_set, finish, play, rig
+from worlds import ACTIONS, action_set, finish, play, rig
 
 
 @pytest.mark.parametrize("intercept", [False, True])
 def test_relabelling_and_batching_change_nothing(intercept: bool) -> None:
     truth, space, moments = draw_each(4, 150, 5, intercept=intercept)
     estimate = cf.joint_mle(moments, space)
-    value = cf.evidence(moments, estimate, space, epsilon=0.07, stopping="evidence")
+    value = cf.evidence(moments, estimate, space, epsilon=0.07, rule="class")
     names = ["X3", "X1", "X4", "X2"]
     at = [truth.names.index(name) for name in names]
     rng = np.random.default_rng(5)
@@ -26,11 +26,9 @@ def test_relabelling_and_batching_change_nothing(intercept: bool) -> None:
         other.add_many([action] * 150, samples[:, at])
         for sample in samples:
             single.add(action, sample)
-    mirrored = cf.evidence(
-        other, estimate.relabelled(names), space, epsilon=0.07, stopping="evidence"
-    )
+    mirrored = cf.evidence(other, estimate.relabelled(names), space, epsilon=0.07, rule="class")
     assert mirrored == pytest.approx(value, abs=3e-3)
-    assert cf.evidence(single, estimate, space, epsilon=0.07, stopping="evidence") == value
+    assert cf.evidence(single, estimate, space, epsilon=0.07, rule="class") == value
 
 
 def test_intercepts_do_not_matter_to_a_rule_that_allows_them() -> None:
@@ -44,8 +42,8 @@ def test_intercepts_do_not_matter_to_a_rule_that_allows_them() -> None:
         at = None if action.target is None else truth.names.index(action.target)
         there = cf.OBSERVE if at is None else cf.do(truth.names[at], samples[0, at])
         moved.add_many([there] * 200, samples)
-    a = cf.evidence(moments, cf.joint_mle(moments, space), space, epsilon=0.07, stopping="evidence")
-    b = cf.evidence(moved, cf.joint_mle(moved, space), space, epsilon=0.07, stopping="evidence")
+    a = cf.evidence(moments, cf.joint_mle(moments, space), space, epsilon=0.07, rule="class")
+    b = cf.evidence(moved, cf.joint_mle(moved, space), space, epsilon=0.07, rule="class")
     assert a == pytest.approx(b, abs=5e-3)
 
 
@@ -57,21 +55,19 @@ def test_evidence_grows_and_certifies(intercept: bool, noise: tuple[float, float
     space = cf.ModelClass(0.15, 1.5, noise, intercept=intercept)
     estimate = cf.joint_mle(moments, space)
     assert estimate.shd(truth) == 0
-    assert cf.evidence(moments, estimate, space, epsilon=0.07, stopping="evidence") > math.log(
-        1 / 0.05
-    )
+    assert cf.evidence(moments, estimate, space, epsilon=0.07, rule="class") > math.log(1 / 0.05)
     weights = np.where(truth.weights != 0, truth.weights + 0.1, 0.0)
     wrong = cf.LinearSEM(weights, truth.noise_variances, truth.intercepts)
-    assert cf.evidence(moments, wrong, space, epsilon=0.07, stopping="evidence") < 0
+    assert cf.evidence(moments, wrong, space, epsilon=0.07, rule="class") < 0
     reversed_graph = cf.LinearSEM(np.zeros((3, 3)), truth.noise_variances, truth.intercepts)
-    assert cf.evidence(moments, reversed_graph, space, epsilon=0.07, stopping="evidence") < 0
+    assert cf.evidence(moments, reversed_graph, space, epsilon=0.07, rule="class") < 0
 
 
 def test_no_data_is_no_evidence() -> None:
     moments = cf.Moments(["a", "b"])
     estimate = cf.joint_mle(moments, cf.PAPER_CLASS)
-    assert cf.evidence(moments, estimate, cf.PAPER_CLASS, epsilon=0.07, stopping="evidence") < 0
-    assert cf.evidence(moments, estimate, cf.PAPER_CLASS, epsilon=None, stopping="evidence") < 0
+    assert cf.evidence(moments, estimate, cf.PAPER_CLASS, epsilon=0.07, rule="class") < 0
+    assert cf.evidence(moments, estimate, cf.PAPER_CLASS, epsilon=None, rule="class") < 0
 
 
 @pytest.mark.parametrize("p", [2, 3])
@@ -84,7 +80,7 @@ def test_wrong_stops_are_rare(p: int) -> None:
         weights = np.where(base.weights != 0, np.sign(base.weights) * 0.15, 0.0)
         truth = cf.LinearSEM(weights, base.noise_variances)
         actions = action_set(truth.names)
-        rule = EvidenceRule(cf.PAPER_CLASS, 0.07, 0.2)
+        rule = ClassRule(ACTIONS, cf.PAPER_CLASS, 0.07, 0.2)
         moments = cf.Moments(truth.names)
         for t in range(400):
             for action in actions:
@@ -114,11 +110,9 @@ def test_where_digits_run_out_there_is_no_evidence() -> None:
     truth, moments = strong_interventions(1e7)
     estimate = cf.joint_mle(moments, cf.PAPER_CLASS)
     assert estimate.shd(truth) == 0
-    assert cf.evidence(moments, estimate, cf.PAPER_CLASS, epsilon=0.07, stopping="evidence") > 3
+    assert cf.evidence(moments, estimate, cf.PAPER_CLASS, epsilon=0.07, rule="class") > 3
     truth, moments = strong_interventions(1e11)
-    assert (
-        cf.evidence(moments, truth, cf.PAPER_CLASS, epsilon=0.07, stopping="evidence") == -math.inf
-    )
+    assert cf.evidence(moments, truth, cf.PAPER_CLASS, epsilon=0.07, rule="class") == -math.inf
 
 
 @pytest.mark.parametrize("reach", [1e3, 1e4, 1e5])
@@ -129,7 +123,7 @@ def test_strong_interventions_certify_no_wrong_graph(reach: float, intercept: bo
     space = cf.ModelClass(0.3, 1.5, (0.5, 2.0), intercept=intercept)
     actions = cf.ActionSet({"X1": (-reach, reach), "X3": (-reach, reach)}, truth.names)
     for seed in range(12):
-        learner = cf.Focus(actions, space, epsilon=None, delta=0.05, stopping="evidence")
+        learner = cf.Focus(actions, space, epsilon=None, delta=0.05, rule="class")
         finish(learner, rig(seed, truth), 80)
         assert not learner.has_stopped or learner.result().model.shd(truth) == 0
 
@@ -139,9 +133,7 @@ def test_graph_alone_with_unknown_noise_from_the_first_sample() -> None:
     truth = cf.LinearSEM([[0.0, 0.0], [0.8, 0.0]], 1.0)
     for intercept in (False, True):
         space = cf.ModelClass(0.3, intercept=intercept)
-        learner = cf.Focus(
-            action_set(truth.names), space, epsilon=None, delta=0.05, stopping="evidence"
-        )
+        learner = cf.Focus(action_set(truth.names), space, epsilon=None, delta=0.05, rule="class")
         system = rig(1, truth)
         while not learner.has_stopped and learner.rounds < 5000:
             play(learner, system, 1)

@@ -7,18 +7,18 @@ import pytest
 
 import causalfocus as cf
 from causalfocus.arrays import Floats
-from causalfocus.guarantees.class_ import EvidenceRule
+from causalfocus.guarantees.class_ import ClassRule
 from causalfocus.kernels.exact import certificate, other_graphs
 from instances import draw_each
 from kernels.densities import log_marginal
 from literal import Bounds, Rows, enumerate_dags, local_fitter
 from literal.all_dags import Dag
 from literal.scores import likelihood_score
-from worlds import draw_samples, targets_of
+from worlds import ACTIONS, draw_samples, targets_of
 
 
 def judge(
-    rule: EvidenceRule, moments: cf.Moments, estimate: cf.LinearSEM, levels: tuple[float, float]
+    rule: ClassRule, moments: cf.Moments, estimate: cf.LinearSEM, levels: tuple[float, float]
 ) -> tuple[Floats, Floats]:
     """The costs of families, and the evidence against them."""
     rows = moments.evidence_rows(intercept=rule.space.intercept)
@@ -77,7 +77,7 @@ def test_branch_b_equals_brute_force_over_all_dags(
 ) -> None:
     _, space, moments = draw_each(4, n, seed)
     estimate = cf.joint_mle(moments, space)
-    rule = EvidenceRule(space, epsilon, 0.05)
+    rule = ClassRule(ACTIONS, space, epsilon, 0.05)
     levels = (-64.0, 60.0)
     costs, evidence = judge(rule, moments, estimate, levels)
     own = tuple(frozenset(int(k) for k in np.flatnonzero(row)) for row in estimate.weights)
@@ -99,7 +99,7 @@ def test_the_rival_is_the_graph_that_blocks() -> None:
     """Its parents form another acyclic graph whose evidence is what was reported."""
     _, space, moments = draw_each(4, 60, 1)
     estimate = cf.joint_mle(moments, space)
-    rule = EvidenceRule(space, None, 0.05)
+    rule = ClassRule(ACTIONS, space, None, 0.05)
     costs, evidence = judge(rule, moments, estimate, (-64.0, 60.0))
     value, parents = other_graphs.least_rejected_graph(costs, evidence, estimate.weights, 3.0)
     assert value < 3.0
@@ -122,7 +122,7 @@ def test_costs_of_families_come_from_the_likelihood_in_the_class(seed: int) -> N
     moments = cf.Moments(truth.names)
     moments.add_many(taken, samples)
     estimate = cf.joint_mle(moments, space)
-    rule = EvidenceRule(space, 0.07, 0.05)
+    rule = ClassRule(ACTIONS, space, 0.07, 0.05)
     costs, _ = judge(rule, moments, estimate, (-64.0, 60.0))
     targets = np.array(targets_of(truth.names, taken))
     literal_rows = Rows.from_data(targets, samples, False)

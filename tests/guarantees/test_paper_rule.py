@@ -7,7 +7,9 @@ import mpmath as mp
 import pytest
 
 import causalfocus as cf
-from causalfocus.guarantees import PaperConstants, PaperRule
+from causalfocus.guarantees.paper import PaperConstants, PaperRule
+from causalfocus.system.names import default_names
+from worlds import action_set
 
 mp.mp.dps = 60
 
@@ -79,20 +81,20 @@ def test_constants_of_the_paper_by_hand_at_two_nodes() -> None:
 
 def test_it_needs_about_1e19_samples_at_six_nodes() -> None:
     """The order of magnitude that makes another rule necessary, at a typical information rate."""
-    rule = PaperRule(PaperConstants(6, cf.PAPER_CLASS, 2.0), delta=0.05)
-    forecast = rule.forecast(0.005)
+    rule = paper_rule(6)
+    forecast = rule.first_firing(0.005)
     assert 1e18 < forecast < 1e20
     t = forecast
-    just_after = rule.decide(0.005 * t * 1.01, _model(), int(t * 1.01))
-    just_before = rule.decide(0.005 * t * 0.99, _model(), int(t * 0.99))
+    just_after = rule.decide_on(0.005 * t * 1.01, _model(), int(t * 1.01))
+    just_before = rule.decide_on(0.005 * t * 0.99, _model(), int(t * 0.99))
     assert just_after.stop and not just_before.stop
 
 
 def test_decisions_carry_their_numbers() -> None:
-    rule = PaperRule(PaperConstants(3, cf.PAPER_CLASS, 2.0), delta=0.05)
-    start = rule.decide(0.0, _model(), 0)
+    rule = paper_rule(3)
+    start = rule.decide_on(0.0, _model(), 0)
     assert not start.stop and start.evidence == -math.inf and start.forecast == math.inf
-    later = rule.decide(12.0, _model(), 1000)
+    later = rule.decide_on(12.0, _model(), 1000)
     assert not later.stop
     assert later.log_tail == pytest.approx(
         cf.paper_log_tail(1000, 12.0, p=3, space=cf.PAPER_CLASS, max_intervention=2.0)
@@ -105,6 +107,10 @@ def test_decisions_carry_their_numbers() -> None:
 def test_an_unbounded_class_is_refused() -> None:
     with pytest.raises(cf.InvalidInputError, match="needs max_effect and a noise_variance range"):
         cf.paper_log_tail(10, 1.0, p=3, space=cf.ModelClass(0.1), max_intervention=2.0)
+
+
+def paper_rule(p: int) -> PaperRule:
+    return PaperRule(action_set(default_names(p)), cf.PAPER_CLASS, 0.07, 0.05)
 
 
 def _model() -> cf.LinearSEM:

@@ -10,9 +10,10 @@ from scipy import stats
 import causalfocus as cf
 from causalfocus.arrays import Bools, Floats, Ints
 from causalfocus.benchmark.violations import BrokenSystem, Violation
-from causalfocus.guarantees import EvidenceRule, ResolutionRule
+from causalfocus.guarantees import guarantee_of
 from causalfocus.guarantees.alarms import W_ALARM
-from causalfocus.guarantees.claims import Stopping
+from causalfocus.guarantees.class_ import ClassRule
+from causalfocus.guarantees.gaussian import GaussianRule
 from causalfocus.kernels.evidence import training
 from causalfocus.kernels.search.tableau import Row
 from causalfocus.moments.anchors import exact_difference
@@ -148,9 +149,9 @@ def test_alarms_average_to_at_most_one() -> None:
         assert 0.7 < cut.mean() < 1 + 4 * error, kind
 
 
-def run_to_the_end(system: BrokenSystem, space: cf.ModelClass, stopping: Stopping) -> cf.Focus:
+def run_to_the_end(system: BrokenSystem, space: cf.ModelClass, rule: str) -> cf.Focus:
     actions = action_set(system.model.names)
-    learner = cf.Focus(actions, space, epsilon=0.07, delta=0.05, stopping=stopping)
+    learner = cf.Focus(actions, space, epsilon=0.07, delta=0.05, rule=rule)
     return finish(learner, system, 8_000)
 
 
@@ -175,19 +176,19 @@ def test_what_breaks_the_class_is_named(violation: Violation, size: float, kinds
     assert alarm.words in (learner.result().refuted or "")
 
 
-@pytest.mark.parametrize("stopping", ["evidence", "resolution"])
-def test_what_breaks_nothing_is_certified(stopping: Stopping) -> None:
+@pytest.mark.parametrize("rule", ["class", "gaussian"])
+def test_what_breaks_nothing_is_certified(rule: str) -> None:
     system = BrokenSystem("none", 0.0, 3, 1000)
-    learner = run_to_the_end(system, cf.PAPER_CLASS, stopping)
+    learner = run_to_the_end(system, cf.PAPER_CLASS, rule)
     result = learner.result()
     assert result.certified and result.refuted is None
-    assert learner.claim.holds(result.model, system.model)
+    assert learner.guarantee.holds(result.model, system.model)
     assert max(alarm.evidence for alarm in learner.alarms()) < 0
 
 
 def test_what_was_refuted_is_never_certified() -> None:
     system = BrokenSystem("quadratic term", 0.5, 2, 1000)
-    learner = run_to_the_end(system, cf.ModelClass(0.15, intercept=False), "resolution")
+    learner = run_to_the_end(system, cf.ModelClass(0.15, intercept=False), "gaussian")
     assert learner.is_refuted and learner.decision.stop and learner.decision.refuted
     result = learner.result()
     with pytest.raises(cf.AlreadyStoppedError, match="will certify nothing"):
@@ -196,7 +197,7 @@ def test_what_was_refuted_is_never_certified() -> None:
     straight = BrokenSystem("none", 0.0, 2, 1000)
     play(learner, straight, 50)
     assert learner.result() is result and not result.certified
-    twin = learner.replayed()
+    twin = learner.replay()
     assert twin.is_refuted and twin.result().rounds == result.rounds
 
 
@@ -218,8 +219,8 @@ def test_a_run_that_is_refuted_does_not_count_as_certified() -> None:
     assert learner.is_refuted
 
 
-@pytest.mark.parametrize("stopping", ["evidence", "resolution"])
-def test_alarms_are_below_the_ratio_to_every_system_inside_the_claim(stopping: Stopping) -> None:
+@pytest.mark.parametrize("rule", ["class", "gaussian"])
+def test_alarms_are_below_the_ratio_to_every_system_inside_the_claim(rule: str) -> None:
     """The drift alarm from samples: foretold density over the likelihood of rows in the claim."""
     rng = np.random.default_rng(7)
     truth = cf.LinearSEM([[0.0, 0.0], [0.8, 0.0]], 1.0)
@@ -228,9 +229,8 @@ def test_alarms_are_below_the_ratio_to_every_system_inside_the_claim(stopping: S
     moments = cf.Moments(truth.names)
     moments.add_many(taken, samples)
     space = cf.ModelClass(0.15, 1.5, (0.8, 1.2), intercept=False)
-    kind = EvidenceRule if stopping == "evidence" else ResolutionRule
-    rule = kind(space, 0.07, 0.05)
-    (alarm,) = [a for a in rule.alarms(moments, truth) if a.kind == "drift" and a.node == "X2"]
+    guarantee = guarantee_of(rule, action_set(truth.names), space, epsilon=0.07)
+    (alarm,) = [a for a in guarantee.alarms(moments, truth) if a.kind == "drift" and a.node == "X2"]
     own = np.array([a.target != "X2" for a in taken])
     early = np.arange(200) < 32
     x, y, t = samples[own, 0], samples[own, 1], np.arange(1.0, 201)[own]
@@ -251,7 +251,7 @@ def test_alarms_are_below_the_ratio_to_every_system_inside_the_claim(stopping: S
 
 def test_residuals_and_pictures(tmp_path: Path) -> None:
     system = BrokenSystem("variance under one action", 6.0, 5, 1000)
-    learner = run_to_the_end(system, cf.ModelClass(0.15, intercept=False), "resolution")
+    learner = run_to_the_end(system, cf.ModelClass(0.15, intercept=False), "gaussian")
     model = learner.result().model
     for of in residuals(learner.log, model):
         j = model.names.index(of.node)
@@ -270,14 +270,14 @@ def test_residuals_and_pictures(tmp_path: Path) -> None:
     save(check_picture(empty), tmp_path / "empty.png")
 
 
-@pytest.mark.parametrize("kind", [ResolutionRule, EvidenceRule])
+@pytest.mark.parametrize("kind", [GaussianRule, ClassRule])
 def test_a_single_node_that_drifts_is_refuted(
-    kind: type[ResolutionRule] | type[EvidenceRule],
+    kind: type[GaussianRule] | type[ClassRule],
 ) -> None:
     rng = np.random.default_rng(0)
     moments = cf.Moments(["a"])
     moments.add_many([cf.OBSERVE] * 300, rng.standard_normal((300, 1)) + np.arange(300)[:, None])
-    found = kind(cf.ModelClass(0.3), 0.15, 0.05).refutation(
+    found = kind(action_set("a"), cf.ModelClass(0.3), 0.15, 0.05).refutation(
         moments, cf.LinearSEM([[0]], 1.0, names=["a"])
     )
     assert found is not None

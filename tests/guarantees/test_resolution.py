@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import causalfocus as cf
-from causalfocus.guarantees import Reorder, ResolutionRule
-from causalfocus.guarantees.claims import ResolutionClaim, Stopping
+from causalfocus.guarantees.departures import Reorder
+from causalfocus.guarantees.gaussian import GaussianRule
 from causalfocus.kernels.gaussian import levels as resolution_levels
 from causalfocus.kernels.gaussian import resolution
-from causalfocus.oracles import report
+from causalfocus.oracles import gaussian_estimate
 from instances import draw_moments
-from worlds import action_set, actions_of, draw_samples, move, play, rig
+from worlds import ACTIONS, action_set, actions_of, draw_samples, move, play, rig
 
 SPACE = cf.ModelClass(0.3, intercept=False)
 
@@ -21,15 +21,15 @@ SPACE = cf.ModelClass(0.3, intercept=False)
 def test_leaving_early_does_not_change_the_verdict(level: float) -> None:
     for seed in range(6):
         _, moments = draw_moments(3, 600, seed, density=0.8)
-        rule = ResolutionRule(SPACE, 0.15, math.exp(-level))
-        estimate = report(moments, SPACE)
+        rule = GaussianRule(ACTIONS, SPACE, 0.15, math.exp(-level))
+        estimate = gaussian_estimate(moments, SPACE)
         decision = rule.decide(moments, estimate)
         assert (
-            decision.verdict is None or decision.stop == rule.judge(moments, estimate).rejects_all
+            decision.survey is None or decision.stop == rule.survey(moments, estimate).rejects_all
         )
-        if decision.verdict is not None:
-            plain = ResolutionRule(SPACE, 0.15, math.exp(-level)).decide(
-                moments, estimate, judge_graph=False
+        if decision.survey is not None:
+            plain = GaussianRule(ACTIONS, SPACE, 0.15, math.exp(-level)).decide(
+                moments, estimate, is_due=False
             )
             assert decision.stop == (plain.evidence >= level)
 
@@ -38,16 +38,16 @@ def test_leaving_early_does_not_change_the_verdict(level: float) -> None:
 def test_what_is_surely_enough_does_not_move_the_rival(seed: int) -> None:
     """Tables that stop where the evidence suffices: the same verdict and the same least entry."""
     _, moments = draw_moments(4, 500, seed, density=0.6)
-    answer = report(moments, SPACE).weights
-    rule = ResolutionRule(SPACE, 0.15, 0.05)
+    estimate = gaussian_estimate(moments, SPACE).weights
+    rule = GaussianRule(ACTIONS, SPACE, 0.15, 0.05)
     split = rule.split(moments)
     assert split is not None
     data = rule.times(moments), split
     whole, short = (
-        resolution.row_tables(data, answer, rule.scale, -math.inf, enough, True)[1]
+        resolution.row_tables(data, estimate, rule.scale, -math.inf, enough, True)[1]
         for enough in (math.inf, rule.threshold)
     )
-    levels = [resolution_levels.row_evidence(tables, answer) for tables in (whole, short)]
+    levels = [resolution_levels.row_evidence(tables, estimate) for tables in (whole, short)]
     assert (levels[0] >= rule.threshold) == (levels[1] >= rule.threshold)
     assert levels[1] <= levels[0] + 1e-9
     if levels[0] < rule.threshold:
@@ -57,18 +57,18 @@ def test_what_is_surely_enough_does_not_move_the_rival(seed: int) -> None:
 
 
 def test_what_the_claim_says() -> None:
-    claim = ResolutionClaim(cf.ModelClass(0.3), 0.15)
+    rule = GaussianRule(ACTIONS, cf.ModelClass(0.3), 0.15, 0.05)
     model = cf.LinearSEM([[0.0, 0.0, 0.0], [0.5, 0.0, 0.0], [0.0, 0.0, 0.0]], 1.0)
 
     def truth(direct: float, other: float, backwards: float = 0.0) -> cf.LinearSEM:
         return cf.LinearSEM([[0, backwards, 0], [direct, 0, 0], [0, other, 0]], 1.0)
 
-    assert claim.holds(model, truth(0.5, 0.0))
-    assert claim.holds(model, truth(0.36, 0.29))  # weak effects may exist
-    assert not claim.holds(model, truth(0.34, 0.0))
-    assert not claim.holds(model, truth(0.5, -0.3))
-    assert not claim.holds(model, truth(0.0, 0.0, 0.5))
-    graph_alone = ResolutionClaim(cf.ModelClass(0.3), None)
+    assert rule.holds(model, truth(0.5, 0.0))
+    assert rule.holds(model, truth(0.36, 0.29))  # weak effects may exist
+    assert not rule.holds(model, truth(0.34, 0.0))
+    assert not rule.holds(model, truth(0.5, -0.3))
+    assert not rule.holds(model, truth(0.0, 0.0, 0.5))
+    graph_alone = GaussianRule(ACTIONS, cf.ModelClass(0.3), None, 0.05)
     assert graph_alone.holds(model, truth(1.5, 0.0))
     assert not graph_alone.holds(model, truth(0.0, 0.0))
 
@@ -77,9 +77,9 @@ def test_a_weak_effect_may_exist_and_a_missing_one_is_not_certified() -> None:
     truth = cf.LinearSEM([[0.0, 0.0, 0.0], [0.9, 0.0, 0.0], [0.0, 0.05, 0.0]], 1.0)
     actions = action_set(truth.names)
     moments = cf.Moments.expected(truth, dict.fromkeys(actions, 300))
-    answer = report(moments, SPACE)
-    assert [edge[:2] for edge in answer.edges] == [("X1", "X2")]
-    value = cf.evidence(moments, answer, SPACE, epsilon=0.15)
+    estimate = gaussian_estimate(moments, SPACE)
+    assert [edge[:2] for edge in estimate.edges] == [("X1", "X2")]
+    value = cf.evidence(moments, estimate, SPACE, epsilon=0.15)
     assert value > 3.0
     nothing = cf.LinearSEM(np.zeros((3, 3)), 1.0)
     backwards = cf.LinearSEM([[0.0, 0.5, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]], 1.0)
@@ -104,12 +104,12 @@ def test_relabelling_batching_and_units(intercept: bool) -> None:
     other.add_many(taken, samples[:, [2, 0, 1]])
     larger = cf.Moments(truth.names)
     larger.add_many([move(a, lambda value: 1000 * value) for a in taken], 1000 * samples)
-    answer = report(bulk, space)
-    value = cf.evidence(bulk, answer, space, epsilon=0.15)
-    assert cf.evidence(single, answer, space, epsilon=0.15) == value
-    mirrored = cf.evidence(other, answer.relabelled(other.names), space, epsilon=0.15)
+    estimate = gaussian_estimate(bulk, space)
+    value = cf.evidence(bulk, estimate, space, epsilon=0.15)
+    assert cf.evidence(single, estimate, space, epsilon=0.15) == value
+    mirrored = cf.evidence(other, estimate.relabelled(other.names), space, epsilon=0.15)
     assert mirrored == pytest.approx(value, abs=1e-6)
-    assert cf.evidence(larger, answer, space, epsilon=0.15) == pytest.approx(value, abs=1e-6)
+    assert cf.evidence(larger, estimate, space, epsilon=0.15) == pytest.approx(value, abs=1e-6)
     if intercept:
         shift = np.array([100.0, -7.0, 3.0])
         moved = cf.Moments(truth.names)
@@ -119,7 +119,7 @@ def test_relabelling_batching_and_units(intercept: bool) -> None:
             for a in taken
         ]
         moved.add_many(there, samples + shift)
-        assert cf.evidence(moved, answer, space, epsilon=0.15) == pytest.approx(value, abs=1e-6)
+        assert cf.evidence(moved, estimate, space, epsilon=0.15) == pytest.approx(value, abs=1e-6)
 
 
 def test_marks_wait_for_the_origin_of_every_row() -> None:
@@ -143,15 +143,15 @@ def test_marks_wait_for_the_origin_of_every_row() -> None:
 
 def test_no_data_one_node_and_the_graph_alone() -> None:
     empty = cf.Moments(["a", "b"])
-    assert cf.evidence(empty, report(empty, SPACE), SPACE, epsilon=0.15) < 0
+    assert cf.evidence(empty, gaussian_estimate(empty, SPACE), SPACE, epsilon=0.15) < 0
     alone = cf.Moments(["a"])
-    rule = ResolutionRule(SPACE, 0.15, 0.05)
-    assert rule.decide(alone, report(alone, SPACE)).stop
+    rule = GaussianRule(ACTIONS, SPACE, 0.15, 0.05)
+    assert rule.decide(alone, gaussian_estimate(alone, SPACE)).stop
     truth, moments = draw_moments(3, 600, 3, density=0.8)
-    answer = report(moments, SPACE)
-    both = [cf.evidence(moments, answer, SPACE, epsilon=e) for e in (0.15, None)]
+    estimate = gaussian_estimate(moments, SPACE)
+    both = [cf.evidence(moments, estimate, SPACE, epsilon=e) for e in (0.15, None)]
     assert both[1] >= both[0]
-    assert ResolutionClaim(SPACE, None).holds(answer, truth)
+    assert GaussianRule(ACTIONS, SPACE, None, 0.05).holds(estimate, truth)
 
 
 @pytest.mark.parametrize("intercept", [False, True])
@@ -166,35 +166,33 @@ def test_a_run_to_the_certificate_and_back(intercept: bool) -> None:
     learner = cf.Focus(actions, cf.ModelClass(0.5, intercept=intercept), epsilon=0.25, delta=0.1)
     assert cf.run(learner, rig(1, truth), max_rounds=5000)
     result = learner.result()
-    assert result.certified and learner.claim.holds(result.model, truth)
+    assert result.certified and learner.guarantee.holds(result.model, truth)
     for interval in result.intervals:
         actual = truth.weights[
             truth.names.index(interval.effect), truth.names.index(interval.cause)
         ]
         assert interval.low <= actual <= interval.high
         assert interval.high - interval.low < 4 * 0.25
-    again = learner.replayed()
+    again = learner.replay()
     assert again.result().evidence == result.evidence and again.rounds == learner.rounds
     assert actions_of(again) == actions_of(learner)
-    wider = learner.with_stopping("evidence")
-    assert wider.rounds == learner.rounds and wider.stopping == "evidence"
+    wider = learner.with_rule("evidence")
+    assert wider.rounds == learner.rounds and wider.rule == "class"
     finer = learner.with_space(cf.ModelClass(0.6, intercept=intercept))
     assert finer.rounds == learner.rounds and finer.space.min_effect == 0.6
-    assert learner.stopping == "resolution" and learner.space.min_effect == 0.5
+    assert learner.rule == "gaussian" and learner.space.min_effect == 0.5
 
 
 @pytest.mark.parametrize("intercept", [False, True])
-@pytest.mark.parametrize("stopping", ["resolution", "evidence"])
-def test_the_first_perfect_fits_do_not_freeze_the_design(
-    stopping: Stopping, intercept: bool
-) -> None:
+@pytest.mark.parametrize("rule", ["gaussian", "class"])
+def test_the_first_perfect_fits_do_not_freeze_the_design(rule: str, intercept: bool) -> None:
     """One sample fits perfectly, and nothing bounds the noise: an infinite divergence, almost."""
     truth = cf.LinearSEM([[0.0, 0.0, 0.0], [0.7, 0.0, 0.0], [0.0, 0.6, 0.0]], 1.0)
     actions = action_set(truth.names)
     space = cf.ModelClass(0.2, intercept=intercept)
-    learner = cf.Focus(actions, space, epsilon=0.1, stopping=stopping)
+    learner = cf.Focus(actions, space, epsilon=0.1, rule=rule)
     play(learner, rig(0, truth), 200)
-    assert learner._hedge.learning_rate > 0.01
+    assert learner.state.hedge.learning_rate > 0.01
 
 
 def test_what_no_longer_rises_is_aimed_at() -> None:
@@ -205,23 +203,23 @@ def test_what_no_longer_rises_is_aimed_at() -> None:
     actions = action_set(truth.names)
     learner = cf.Focus(actions, cf.ModelClass(0.5), epsilon=0.22, delta=0.2)
     assert cf.run(learner, rig(8, truth), max_rounds=3000)
-    assert learner.claim.holds(learner.result().model, truth)
+    assert learner.guarantee.holds(learner.result().model, truth)
 
 
 def test_rivals_are_systems_that_break_the_claim() -> None:
     """A missing edge and a reversed order, with the best rows that they leave."""
     truth, moments = draw_moments(3, 600, 3, density=0.8)
-    answer = report(moments, SPACE)
-    claim = ResolutionClaim(SPACE, 0.15)
-    assert claim.holds(answer, truth)
-    j, k = np.argwhere(answer.weights)[0]
-    others = np.array([int(s) for s in resolution.nondescendants(answer.weights)])
+    estimate = gaussian_estimate(moments, SPACE)
+    rule = GaussianRule(ACTIONS, SPACE, 0.15, 0.05)
+    assert rule.holds(estimate, truth)
+    j, k = np.argwhere(estimate.weights)[0]
+    others = np.array([int(s) for s in resolution.nondescendants(estimate.weights)])
     others[j] &= ~(1 << int(k))
-    without = claim.rival(moments, answer, Reorder(others, np.arange(3) == j))
-    assert without.weights[j, k] == 0.0 and not claim.holds(answer, without)
+    without = Reorder(others, np.arange(3) == j).rival(estimate, moments, SPACE)
+    assert without.weights[j, k] == 0.0 and not rule.holds(estimate, without)
     before = np.array([0b000, 0b001, 0b011])
-    turned = claim.rival(moments, answer, Reorder(before, np.ones(3, dtype=bool)))
-    assert turned.order.tolist() == [0, 1, 2] and not claim.holds(answer, turned)
+    turned = Reorder(before, np.ones(3, dtype=bool)).rival(estimate, moments, SPACE)
+    assert turned.order.tolist() == [0, 1, 2] and not rule.holds(estimate, turned)
     rows = moments.rows(intercept=False)
     expected = np.linalg.lstsq(rows.grams[2][:2, :2], rows.grams[2][:2, 2], rcond=None)[0]
     assert turned.weights[2, :2] == pytest.approx(expected)

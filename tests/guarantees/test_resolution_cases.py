@@ -8,14 +8,15 @@ import pytest
 
 import causalfocus as cf
 from causalfocus.arrays import Floats
-from causalfocus.guarantees import ResolutionRule
+from causalfocus.guarantees.gaussian import GaussianRule
 from causalfocus.kernels.evidence.row_evidence import even_spread, least_squares
 from causalfocus.kernels.gaussian import direction_evidence, resolution, swaps
 from causalfocus.kernels.search import subsets
-from causalfocus.oracles import report
+from causalfocus.oracles import gaussian_estimate
 from instances import draw_moments
 from literal import enumerate_dags
 from literal.all_dags import Dag
+from worlds import ACTIONS
 
 ALL = (-math.inf, math.inf)
 
@@ -96,7 +97,7 @@ def test_contrary_orders_against_all_dags(p: int, seed: int) -> None:
 
 
 def single_evidence(
-    rule: ResolutionRule,
+    rule: GaussianRule,
     moments: cf.Moments,
     weights: Floats,
     j: int,
@@ -153,8 +154,8 @@ def test_rows_against_all_dags(p: int, n: int, intercept: bool, seed: int) -> No
     """Case 1: over all DAGs whose union with the report is acyclic, row by row."""
     _, moments = draw_moments(p, n, seed, intercept=intercept)
     space = cf.ModelClass(0.3, intercept=intercept)
-    rule = ResolutionRule(space, 0.15, 0.05)
-    weights = report(moments, space).weights
+    rule = GaussianRule(ACTIONS, space, 0.15, 0.05)
+    weights = gaussian_estimate(moments, space).weights
     reported = [set(np.flatnonzero(weights[j]).tolist()) for j in range(p)]
     strong, other = np.full((p, p), math.inf), np.full((p, p), math.inf)
     seen: dict[tuple[int, frozenset[int], int], tuple[float, float]] = {}

@@ -12,8 +12,7 @@ import pytest
 from scipy import stats
 
 import causalfocus as cf
-from causalfocus.guarantees.claims import Stopping
-from causalfocus.learner.focus import Design
+from causalfocus.learner.round import Design
 from worlds import action_set, finish
 
 DELTA = 0.2
@@ -64,28 +63,28 @@ def any_system_for(seed: int) -> tuple[cf.LinearSEM, cf.ModelClass, Design]:
     return cf.LinearSEM(weights, noise, constants), space, design
 
 
-def outcome(task: tuple[Stopping, int]) -> tuple[int, bool, bool, int]:
+def outcome(task: tuple[str, int]) -> tuple[int, bool, bool, int]:
     """Seed, whether it stopped, whether wrongly (false claim or false alarm), and its rounds."""
-    stopping, seed = task
-    truth, space, design = (system_for if stopping == "evidence" else any_system_for)(seed)
-    epsilon = EPSILON if stopping == "evidence" else COARSE * space.min_effect
+    rule, seed = task
+    truth, space, design = (system_for if rule == "class" else any_system_for)(seed)
+    epsilon = EPSILON if rule == "class" else COARSE * space.min_effect
     learner = cf.Focus(
         action_set(truth.names),
         space,
         epsilon=epsilon,
         delta=DELTA,
-        stopping=stopping,
+        rule=rule,
         design=design,
     )
     rng = np.random.default_rng([seed, 2])
     finish(learner, lambda action: truth.sample(action, 1, rng)[0], MOST_ROUNDS)
     result = learner.result()
-    broken = result.certified and not learner.claim.holds(result.model, truth)
+    broken = result.certified and not learner.guarantee.holds(result.model, truth)
     return seed, learner.has_stopped, broken or learner.is_refuted, learner.rounds
 
 
-def check(stopping: Stopping, seeds: range, workers: int) -> str:
-    tasks = [(stopping, seed) for seed in seeds]
+def check(rule: str, seeds: range, workers: int) -> str:
+    tasks = [(rule, seed) for seed in seeds]
     if workers == 1:
         rows = [outcome(task) for task in tasks]
     else:
@@ -96,7 +95,7 @@ def check(stopping: Stopping, seeds: range, workers: int) -> str:
     limit = float(stats.beta.ppf(0.95, len(wrong) + 1, max(len(rows) - len(wrong), 1)))
     rounds = np.median([row[3] for row in stopped])
     report = (
-        f"{stopping}: {len(rows)} runs, {len(stopped)} stopped, {len(wrong)} wrong "
+        f"{rule}: {len(rows)} runs, {len(stopped)} stopped, {len(wrong)} wrong "
         f"(seeds {wrong}); 95 percent upper limit on the share of wrong stops {limit:.4f}; "
         f"median rounds {rounds:g}"
     )
@@ -105,15 +104,15 @@ def check(stopping: Stopping, seeds: range, workers: int) -> str:
     return report
 
 
-@pytest.mark.parametrize("stopping", ["evidence", "resolution"])
-def test_wrong_stops_in_a_few_runs(stopping: Stopping) -> None:
-    check(stopping, range(20), workers=1)
+@pytest.mark.parametrize("rule", ["class", "gaussian"])
+def test_wrong_stops_in_a_few_runs(rule: str) -> None:
+    check(rule, range(20), workers=1)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("stopping", ["evidence", "resolution"])
-def test_wrong_stops_in_many_runs(stopping: Stopping, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("rule", ["class", "gaussian"])
+def test_wrong_stops_in_many_runs(rule: str, capsys: pytest.CaptureFixture[str]) -> None:
     runs = int(os.environ.get("RUNS", "2000"))
-    report = check(stopping, range(1000, 1000 + runs), workers=2)
+    report = check(rule, range(1000, 1000 + runs), workers=2)
     with capsys.disabled():
         print("\n" + report)  # noqa: T201

@@ -127,7 +127,7 @@ def test_the_best_guess_from_few_rounds_is_one_line() -> None:
     (line,) = re.findall(r"^    (CBED\(.*\)\.estimate)$", document, re.MULTILINE)
     truth = cf.random_sem(6, density=0.3, seed=5)
     actions = action_set(truth.names)
-    learner = cf.Focus(actions, PAPER_CLASS, epsilon=0.07, stopping="evidence")
+    learner = cf.Focus(actions, PAPER_CLASS, epsilon=0.07, rule="class")
     rng = np.random.default_rng(0)
     for _ in range(100):
         action = learner.ask()

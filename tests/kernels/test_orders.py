@@ -13,7 +13,7 @@ from causalfocus.kernels.search import orders
 from causalfocus.kernels.search.families import best_family, residual_table
 from causalfocus.kernels.search.row_fit import fit_row, two_intervals
 from causalfocus.kernels.search.tableau import workspace
-from causalfocus.oracles import report
+from causalfocus.oracles import gaussian_estimate
 from literal import enumerate_dags
 
 
@@ -194,7 +194,7 @@ def test_a_slight_effect_is_reported_once_it_is_plain() -> None:
     for gain, is_there in ((8.0, False), (16.0, True)):
         n = 2 * gain / math.log1p(0.04**2)
         moments = cf.Moments.expected(truth, {cf.OBSERVE: n})
-        found = report(moments, cf.ModelClass(0.2, intercept=False))
+        found = gaussian_estimate(moments, cf.ModelClass(0.2, intercept=False))
         assert bool(found.weights[2, 0] != 0.0) is is_there
         assert found.weights[1, 0] == pytest.approx(0.9)
 
@@ -208,7 +208,7 @@ def test_slight_effects_do_not_turn_directions_around() -> None:
     actions = [cf.OBSERVE] + [cf.do(name, v) for name in truth.names for v in (-2.0, 2.0)]
     moments = cf.Moments.expected(truth, dict.fromkeys(actions, 200))
     assert cf.joint_mle(moments, space).edges[0][:2] == ("X1", "X2")
-    assert report(moments, space).weights == pytest.approx(truth.weights, abs=1e-9)
+    assert gaussian_estimate(moments, space).weights == pytest.approx(truth.weights, abs=1e-9)
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 5, 30])
@@ -221,7 +221,7 @@ def test_reports_of_degenerate_data_are_graphs(n: int) -> None:
     for intercept in (False, True):
         moments = cf.Moments(["a", "b", "c", "d"])
         moments.add_many([cf.OBSERVE] * n, x)
-        found = report(moments, cf.ModelClass(0.2, intercept=intercept))
+        found = gaussian_estimate(moments, cf.ModelClass(0.2, intercept=intercept))
         assert np.isfinite(found.weights).all()
         assert (found.noise_variances > 0).all()
         assert len(found.order) == 4

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 import causalfocus as cf
-from causalfocus.guarantees import EvidenceRule
-from causalfocus.guarantees.claims import Stopping
+from causalfocus.guarantees.class_ import ClassRule
 from causalfocus.guarantees.paper import PaperDecision
 from causalfocus.kernels.exact import same_graph
 from worlds import ACTIONS, CHAIN, SPACE, Rig, action_set, actions_of, finish, new_focus, play, rig
@@ -35,11 +34,11 @@ def test_intervals_hold_the_truth_and_are_within_epsilon(stopped_learner: cf.Foc
 
 def test_intervals_agree_with_the_evidence(stopped_learner: cf.Focus) -> None:
     """An accuracy a little above the half-width is certified for that edge, one below is not."""
-    rule = stopped_learner._judge.rule
-    assert isinstance(rule, EvidenceRule)
-    rows = stopped_learner._moments.evidence_rows(intercept=False)
+    rule = stopped_learner.guarantee
+    assert isinstance(rule, ClassRule)
+    rows = stopped_learner.moments.evidence_rows(intercept=False)
     model = stopped_learner.estimate
-    for interval in rule.intervals(stopped_learner._moments, model):
+    for interval in rule.intervals(stopped_learner.moments, model):
         half = (interval.high - interval.low) / 2
         at = model.names.index(interval.effect), model.names.index(interval.cause)
         for factor, enough in ((1.01, True), (0.99, False)):
@@ -56,13 +55,13 @@ def test_intervals_agree_with_the_evidence(stopped_learner: cf.Focus) -> None:
 
 
 def test_replay_is_the_same_learner_to_the_bit(stopped_learner: cf.Focus) -> None:
-    twin = stopped_learner.replayed()
+    twin = stopped_learner.replay()
     assert twin.estimate == stopped_learner.estimate
     assert twin.allocation == stopped_learner.allocation
     assert twin.result() == stopped_learner.result()
     assert twin.decision.evidence == stopped_learner.decision.evidence
     twin.continue_after_stop()
-    again = stopped_learner.replayed()
+    again = stopped_learner.replay()
     again.continue_after_stop()
     assert twin.ask_batch(20) == again.ask_batch(20)
 
@@ -99,7 +98,7 @@ def test_a_refused_sample_leaves_the_learner_as_it_was(learner: cf.Focus, system
 
 
 def test_after_the_stop_asking_is_explicit_and_recorded(stopped_learner: cf.Focus) -> None:
-    learner = stopped_learner.replayed()
+    learner = stopped_learner.replay()
     with pytest.raises(cf.AlreadyStoppedError, match=f"after {learner.rounds} rounds"):
         learner.ask()
     certified = learner.result()
@@ -120,7 +119,7 @@ def test_the_graph_alone_needs_fewer_rounds(stopped_learner: cf.Focus, system: R
 def test_intercepts_and_no_bounds_but_the_smallest_effect() -> None:
     truth = cf.LinearSEM(CHAIN.weights, CHAIN.noise_variances, [5.0, -100.0, 0.3])
     actions = cf.ActionSet({"X1": (3, 7), "X2": (-98, -94), "X3": (66, 70)})
-    learner = cf.Focus(actions, cf.ModelClass(0.3), epsilon=0.15, delta=0.1, stopping="evidence")
+    learner = cf.Focus(actions, cf.ModelClass(0.3), epsilon=0.15, delta=0.1, rule="class")
     result = finish(learner, rig(3, truth), 8000).result()
     assert result.certified
     assert result.model.shd(truth) == 0
@@ -133,7 +132,7 @@ def test_uniform_design_takes_the_actions_in_turn(system: Rig) -> None:
 
 
 def test_the_papers_rule_shows_its_forecast(system: Rig) -> None:
-    learner = play(new_focus(stopping="paper"), system, 60)
+    learner = play(new_focus(rule="paper"), system, 60)
     decision = learner.decision
     assert isinstance(decision, PaperDecision) and not decision.stop
     assert decision.forecast > 1e6
@@ -157,9 +156,9 @@ def test_one_node_has_nothing_to_learn() -> None:
         ({"delta": 1.5}, "got 1.5"),
         ({"delta": "x"}, "delta is a probability"),
         ({"epsilon": 0.2}, "above min_effect / 2"),
-        ({"stopping": "soon"}, "must be 'resolution', 'evidence' or 'paper', got 'soon'"),
+        ({"rule": "soon"}, "must be one of 'gaussian', 'class', 'paper', or .* got 'soon'"),
         ({"design": "best"}, "must be 'focus' or 'uniform', got 'best'"),
-        ({"stopping": "paper", "epsilon": None}, "needs an epsilon"),
+        ({"rule": "paper", "epsilon": None}, "needs an epsilon"),
     ],
 )
 def test_bad_specifications(options: dict[str, object], message: str) -> None:
@@ -183,10 +182,10 @@ def test_run_stops_by_itself_or_by_the_bound(learner: cf.Focus) -> None:
         cf.run(learner, rig(), max_rounds=-1)
 
 
-@pytest.mark.parametrize("stopping", ["evidence", "resolution"])
-def test_memory_per_round_is_the_log(stopping: Stopping, system: Rig) -> None:
+@pytest.mark.parametrize("rule", ["class", "gaussian"])
+def test_memory_per_round_is_the_log(rule: str, system: Rig) -> None:
     """Nothing but the log grows, between two marks: the other parts keep their sizes."""
-    learner = new_focus(epsilon=0.001, stopping=stopping)
+    learner = new_focus(epsilon=0.001, rule=rule)
     cf.run(learner, system, max_rounds=140)
     small = len(pickle.dumps({k: v for k, v in vars(learner).items() if k != "_log"}))
     cf.run(learner, system, max_rounds=110)
@@ -198,7 +197,7 @@ def test_equal_costs_change_nothing_to_the_bit(stopped_learner: cf.Focus) -> Non
     costs: dict[cf.Action | str, float] = {"observe": 3.7}
     costs |= dict.fromkeys(CHAIN.names, 3.7)
     priced = action_set(CHAIN.names, costs=costs)
-    learner = finish(cf.Focus(priced, SPACE, epsilon=0.15, stopping="evidence"), rig(), 5000)
+    learner = finish(cf.Focus(priced, SPACE, epsilon=0.15, rule="class"), rig(), 5000)
     assert actions_of(learner) == actions_of(stopped_learner)
     assert learner.allocation == stopped_learner.allocation
     assert learner.estimate == stopped_learner.estimate
@@ -208,14 +207,14 @@ def test_equal_costs_change_nothing_to_the_bit(stopped_learner: cf.Focus) -> Non
 
 def test_dear_actions_are_taken_less_and_the_run_replays(stopped_learner: cf.Focus) -> None:
     priced = action_set(CHAIN.names, costs={"X1": 20.0})
-    learner = finish(cf.Focus(priced, SPACE, epsilon=0.15, stopping="evidence"), rig(), 8000)
+    learner = finish(cf.Focus(priced, SPACE, epsilon=0.15, rule="class"), rig(), 8000)
     dear = [cf.do("X1", -2), cf.do("X1", 2)]
     assert sum(learner.counts[a] for a in dear) < sum(stopped_learner.counts[a] for a in dear) / 2
     blind_cost = sum(
         n * (20.0 if action in dear else 1.0) for action, n in stopped_learner.counts.items()
     )
     assert learner.result().certified and learner.cost < blind_cost
-    assert learner.replayed().allocation == learner.allocation
+    assert learner.replay().allocation == learner.allocation
 
 
 def test_a_run_that_cannot_end_is_given_up() -> None:
@@ -223,7 +222,7 @@ def test_a_run_that_cannot_end_is_given_up() -> None:
     actions = cf.ActionSet({"X1": None, "X2": None})
     space = cf.ModelClass(0.3, intercept=False)
     with pytest.warns(cf.UnidentifiableWarning, match="X1 and X2"):
-        learner = cf.Focus(actions, space, epsilon=0.15, stopping="evidence")
+        learner = cf.Focus(actions, space, epsilon=0.15, rule="class")
     with pytest.warns(cf.UnidentifiableWarning, match="reversed"):
         assert not cf.run(learner, rig(0, truth))
     assert learner.rounds == 1000
@@ -236,7 +235,7 @@ def test_a_sample_is_taken_in_whole_or_not_at_all(
 ) -> None:
     """An error, or an interrupt, in the middle of learning leaves the learner as it was."""
     play(learner, system, 60)
-    twin = learner.replayed()
+    twin = learner.replay()
     action = learner.ask()
     sample = system(action)
 

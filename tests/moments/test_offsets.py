@@ -7,11 +7,12 @@ import pytest
 
 import causalfocus as cf
 from causalfocus.arrays import Floats
-from causalfocus.guarantees import EvidenceRule, ResolutionRule
-from causalfocus.guarantees.claims import Stopping
+from causalfocus.guarantees.class_ import ClassRule
+from causalfocus.guarantees.gaussian import GaussianRule
 from causalfocus.kernels.evidence.row_evidence import least_squares
-from causalfocus.oracles import report
+from causalfocus.oracles import gaussian_estimate
 from causalfocus.planning.forecast import forecasts
+from worlds import ACTIONS
 
 NAMES = ("a", "b", "c")
 
@@ -42,8 +43,8 @@ def moments_about(offset: float, *, observe_first: bool) -> cf.Moments:
 
 
 RULES = (
-    ResolutionRule(cf.ModelClass(0.3), 0.15, 0.05),
-    EvidenceRule(cf.ModelClass(0.3, 2.0, (0.5, 2.0)), 0.15, 0.05),
+    GaussianRule(ACTIONS, cf.ModelClass(0.3), 0.15, 0.05),
+    ClassRule(ACTIONS, cf.ModelClass(0.3, 2.0, (0.5, 2.0)), 0.15, 0.05),
 )
 REPORT = cf.LinearSEM([[0.0, 0.0, 0.0], [0.8, 0.0, 0.0], [0.0, -0.6, 0.0]], 1.0, names=NAMES)
 
@@ -52,7 +53,7 @@ REPORT = cf.LinearSEM([[0.0, 0.0, 0.0], [0.8, 0.0, 0.0], [0.0, -0.6, 0.0]], 1.0,
 @pytest.mark.parametrize("observe_first", [True, False])
 @pytest.mark.parametrize("offset", [300.0, -(2.0**20), 2.0**34])
 def test_evidence_and_alarms_do_not_depend_on_the_offset(
-    offset: float, observe_first: bool, rule: ResolutionRule | EvidenceRule
+    offset: float, observe_first: bool, rule: GaussianRule | ClassRule
 ) -> None:
     here, there = (moments_about(at, observe_first=observe_first) for at in (0.0, offset))
     assert rule.decide(there, REPORT).evidence == pytest.approx(
@@ -137,8 +138,8 @@ def test_a_log_that_is_sorted_by_action_is_certified(n_first: int) -> None:
     blocks = [(cf.do("c", 1.0), n_first), (cf.do("b", 2.0), 7 if n_first == 1 else 100)]
     blocks += [(cf.OBSERVE, 1500), (cf.do("a", 2.0), 400), (cf.do("b", -1.0), 400)]
     moments = chain_log([*blocks, (cf.do("c", 1.0), 400)])
-    rule = ResolutionRule(cf.ModelClass(0.5), 0.2, 0.05)
-    answer = report(moments, rule.space)
+    rule = GaussianRule(ACTIONS, cf.ModelClass(0.5), 0.2, 0.05)
+    answer = gaussian_estimate(moments, rule.space)
     assert rule.decide(moments, answer).stop
     for interval in rule.intervals(moments, answer):
         assert interval.low <= 1.0 <= interval.high
@@ -155,20 +156,18 @@ def test_a_log_that_begins_with_a_strong_intervention_is_certified(far: float) -
     moments = cf.Moments(["a", "b"])
     for action in taken:
         moments.add(action, truth.sample(action, 1, rng)[0])
-    for rule in (EvidenceRule(space, 0.2, 0.05), ResolutionRule(space, 0.2, 0.05)):
+    for rule in (ClassRule(ACTIONS, space, 0.2, 0.05), GaussianRule(ACTIONS, space, 0.2, 0.05)):
         assert rule.decide(moments, truth).stop, rule
 
 
-@pytest.mark.parametrize("stopping", ["resolution", "evidence"])
-def test_forecasts_do_not_depend_on_the_offset(stopping: Stopping) -> None:
+@pytest.mark.parametrize("rule", ["gaussian", "class"])
+def test_forecasts_do_not_depend_on_the_offset(rule: str) -> None:
     space = cf.ModelClass(0.5, 2.0, (0.5, 2.0))
     found = []
     for offset in (0.0, 300.0, 2.0**20):
         model = cf.LinearSEM([[0.0, 0.0], [0.9, 0.0]], 1.0, [offset, offset - 0.9 * offset])
         actions = cf.ActionSet(dict.fromkeys(model.names, (offset - 2, offset + 2)))
-        (forecast,) = forecasts(
-            model, actions, space, epsilon=0.2, deltas=[0.05], stopping=stopping
-        )
+        (forecast,) = forecasts(model, actions, space, epsilon=0.2, deltas=[0.05], rule=rule)
         found.append(forecast.rounds)
     assert found[1:] == pytest.approx([found[0]] * 2, rel=0.01)
 
@@ -200,7 +199,7 @@ def test_parts_with_origins_far_apart_keep_their_estimate(apart: float, is_sure:
         part.add_many([cf.OBSERVE] * 400, samples)
         parts.append(part)
     parts[0].merge(parts[1])
-    answer = report(parts[0], cf.ModelClass(0.3))
+    answer = gaussian_estimate(parts[0], cf.ModelClass(0.3))
     assert answer.weights[1, 0] == pytest.approx(0.8, abs=0.1)
     assert np.isnan(parts[0].evidence_rows(intercept=True).grams).any() != is_sure
     assert parts[0].watched(intercept=True) is None  # a hundred is too far for squares
@@ -218,7 +217,7 @@ def test_what_is_lost_beside_earlier_values_gives_no_evidence() -> None:
         split = moments.split(intercept=intercept)
         assert split is not None
         assert np.isnan(split.later.grams[0][:2, :2]).all() != intercept  # about the first, all far
-        rule = ResolutionRule(cf.ModelClass(0.3, intercept=intercept), 0.15, 0.05)
-        answer = report(moments, rule.space)
+        rule = GaussianRule(ACTIONS, cf.ModelClass(0.3, intercept=intercept), 0.15, 0.05)
+        answer = gaussian_estimate(moments, rule.space)
         assert not rule.decide(moments, answer).stop
         assert all(alarm.evidence < 0 for alarm in rule.alarms(moments, answer))

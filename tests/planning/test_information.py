@@ -14,7 +14,7 @@ from causalfocus.arrays import Floats
 from causalfocus.planning.complexity import Complexity
 from worlds import action_set
 
-complexity = functools.partial(cf.complexity, stopping="evidence")
+complexity = functools.partial(cf.complexity, rule="class")
 SPACE = cf.ModelClass(0.2, 1.5, (0.5, 2.0), intercept=False)
 PAIR = cf.LinearSEM([[0.0, 0.0], [0.6, 0.0]], [1.0, 0.8])
 PAIR_ACTIONS = cf.ActionSet({"X1": (-1.5, 1.5), "X2": (-2, 2)})

@@ -277,7 +277,7 @@ def test_the_log_of_a_long_campaign_is_paged(path: Path) -> None:
     with Campaign.create(path, ACTIONS, SPACE, epsilon=0.1) as campaign:
         with campaign._ledger.adding() as entry:
             for i in range(100_000):
-                entry.add(Event("noted", at="2026-01-01T00:00:00.000Z", note=f"number {i}"))
+                entry.add(Event(kind="noted", at="2026-01-01T00:00:00.000Z", note=f"number {i}"))
         with serve(path) as address:
             first = httpx.get(f"{address}/parts").json()["parts"]["log"]
             assert "100,000 events" in first and "number 99999" in first
