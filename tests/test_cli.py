@@ -118,7 +118,9 @@ def test_version() -> None:
 def test_benchmark_writes_what_it_prints(tmp_path: Path) -> None:
     """Figures are positive and complete; nothing here depends on how fast they are."""
     tests = Path(__file__).parent
-    done = causalfocus("benchmark", "--quick", "--referee", str(tests), "--out", str(tmp_path))
+    done = causalfocus(
+        "benchmark", "engine", "--quick", "--referee", str(tests), "--out", str(tmp_path)
+    )
     assert done.returncode == 0, done.stderr
     document = (tmp_path / "benchmark.md").read_text()
     assert done.stdout.strip() == document.strip()
@@ -134,7 +136,7 @@ def test_benchmark_writes_what_it_prints(tmp_path: Path) -> None:
 
 
 def test_benchmark_counts_the_rounds_to_a_certificate() -> None:
-    done = causalfocus("benchmark", "--systems", "2", "--nodes", "2", "--json")
+    done = causalfocus("benchmark", "certificates", "--systems", "2", "--nodes", "2", "--json")
     assert done.returncode == 0, done.stderr
     (row,) = json.loads(done.stdout)["certificates"]
     assert row["n_systems"] == row["n_stopped"] == 2 and row["n_wrong"] == 0
@@ -145,7 +147,7 @@ def test_benchmark_counts_the_rounds_to_a_certificate() -> None:
 
 
 def test_benchmark_of_campaign_files() -> None:
-    done = causalfocus("benchmark", "--campaigns", "300", "--nodes", "2", "--json")
+    done = causalfocus("benchmark", "campaigns", "--rounds", "300", "--nodes", "2", "--json")
     assert done.returncode == 0, done.stderr
     rows = json.loads(done.stdout)["campaigns"]
     assert [row["n_rounds"] for row in rows] == [30, 300]
@@ -153,7 +155,7 @@ def test_benchmark_of_campaign_files() -> None:
 
 
 def test_benchmark_without_the_referee_says_so(tmp_path: Path) -> None:
-    done = causalfocus("benchmark", "--quick", "--json", cwd=tmp_path)
+    done = causalfocus("benchmark", "engine", "--quick", "--json", cwd=tmp_path)
     assert done.returncode == 0
     assert "No literal enumeration" in done.stderr
     assert json.loads(done.stdout)["ratios"] == []
