@@ -40,7 +40,7 @@ SMALL = Setting(2, 0.5)
 
 
 def specification(method: str = "random", **options: object) -> Specification:
-    return Specification(method, **({"budget": 30} | options))
+    return Specification(method=method, **({"budget": 30} | options))
 
 
 def unit(method: str = "random", first: int = 0, size: int = 2) -> Unit:
@@ -121,9 +121,9 @@ def test_bad_settings(text: str) -> None:
 def test_settings_and_methods() -> None:
     assert Setting.parse("p6-d0.3") == Setting(6, 0.3) and Setting(6, 0.3).name == "p6-d0.3"
     with pytest.raises(cf.InvalidInputError, match="no method 'best'; the methods are focus"):
-        Specification("best")
+        Specification(method="best")
     with pytest.raises(cf.InvalidInputError, match="budget must be 1 or more"):
-        Specification("focus", budget=0)
+        Specification(method="focus", budget=0)
 
 
 def test_all_methods_meet_the_same_system() -> None:
@@ -339,18 +339,18 @@ def test_limits_of_error_rates_are_those_of_the_binomial() -> None:
 def made(method: str, stops: np.ndarray, shd: np.ndarray, numbers: list[int]) -> Sampled:
     n = len(numbers)
     return Sampled(
-        SMALL,
-        specification(method),
-        np.array(numbers),
-        shd,
-        shd / 10,
-        np.stack([shd, shd / 10], axis=2),
-        np.stack([shd, shd / 10], axis=2),
-        stops,
-        np.zeros((n, stops.shape[1]), dtype=bool),
-        np.zeros(n, dtype=bool),
-        np.full(n, 0.01),
-        np.ones((n, 5)),
+        setting=SMALL,
+        specification=specification(method),
+        numbers=np.array(numbers),
+        shd=shd,
+        weight_error=shd / 10,
+        mle=np.stack([shd, shd / 10], axis=2),
+        bayes=np.stack([shd, shd / 10], axis=2),
+        stops=stops,
+        wrong=np.zeros((n, stops.shape[1]), dtype=bool),
+        refuted=np.zeros(n, dtype=bool),
+        complexity=np.full(n, 0.01),
+        counts=np.ones((n, 5)),
     )
 
 

@@ -26,7 +26,7 @@ MOST_ROUNDS: Final = 100_000
 RESOLUTION: Final = ModelClass(PAPER_CLASS.min_effect, intercept=False)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CertifiedRun:
     """One system: rounds to the certificate for every delta, how many answers were wrong, and what
     was predicted for FOCUS.
@@ -51,7 +51,7 @@ class ResolutionRun:
     complexity: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CertificateSummary:
     """Over many systems, at delta = 0.05 unless said otherwise."""
 
@@ -70,7 +70,7 @@ class CertificateSummary:
     resolution: "ResolutionSummary"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ResolutionSummary:
     """The resolution rule beside the evidence rule, FOCUS at delta = 0.05."""
 
@@ -103,19 +103,19 @@ def summary(p: int, runs: Sequence[CertifiedRun]) -> CertificateSummary:
     levels = np.log(1 / np.array(DELTAS))
     slope = float(np.polyfit(levels, focus.mean(axis=0), 1)[0])
     return CertificateSummary(
-        p,
-        len(runs),
-        int((focus[:, -1] < MOST_ROUNDS).sum()),
-        sum(run.n_wrong for run in runs),
-        float(np.median(focus[:, at])),
-        float(np.median(focus[:, at] * values / scale)),
-        float(np.median(uniform[:, at] / focus[:, at])),
-        tuple(focus.mean(axis=0).tolist()),
-        slope,
-        float((1 / values).mean()),
-        float(np.median(predicted[:, at])),
-        (float(tenth), float(middle), float(ninetieth)),
-        _resolution_summary(runs, focus[:, at]),
+        p=p,
+        n_systems=len(runs),
+        n_stopped=int((focus[:, -1] < MOST_ROUNDS).sum()),
+        n_wrong=sum(run.n_wrong for run in runs),
+        median_rounds=float(np.median(focus[:, at])),
+        median_ratio=float(np.median(focus[:, at] * values / scale)),
+        median_uniform_over_focus=float(np.median(uniform[:, at] / focus[:, at])),
+        mean_rounds_by_delta=tuple(focus.mean(axis=0).tolist()),
+        slope=slope,
+        mean_inverse_complexity=float((1 / values).mean()),
+        median_predicted=float(np.median(predicted[:, at])),
+        measured_over_predicted=(float(tenth), float(middle), float(ninetieth)),
+        resolution=_resolution_summary(runs, focus[:, at]),
     )
 
 
@@ -126,14 +126,14 @@ def _resolution_summary(runs: Sequence[CertifiedRun], evidence_rounds: Floats) -
     slower = [run.complexity / run.resolution.complexity for run in runs]
     tenth, middle, ninetieth = np.quantile(rounds / predicted, [0.1, 0.5, 0.9])
     return ResolutionSummary(
-        int((rounds < MOST_ROUNDS).sum()),
-        sum(run.is_wrong for run in found),
-        float(np.median(rounds)),
-        float(np.median(rounds) / np.median(evidence_rounds)),
-        float(np.median(rounds / evidence_rounds)),
-        float(np.median(slower)),
-        float(np.median(predicted)),
-        (float(tenth), float(middle), float(ninetieth)),
+        n_stopped=int((rounds < MOST_ROUNDS).sum()),
+        n_wrong=sum(run.is_wrong for run in found),
+        median_rounds=float(np.median(rounds)),
+        over_evidence=float(np.median(rounds) / np.median(evidence_rounds)),
+        median_over_evidence=float(np.median(rounds / evidence_rounds)),
+        median_inverse_complexity_ratio=float(np.median(slower)),
+        median_predicted=float(np.median(predicted)),
+        measured_over_predicted=(float(tenth), float(middle), float(ninetieth)),
     )
 
 
@@ -149,7 +149,15 @@ def _both_designs(task: tuple[int, int]) -> CertifiedRun:
     predicted = tuple(forecast.rounds for forecast in plan)
     value = plan[0].complexity.value
     resolution = _resolution_run(truth, actions, seed)
-    return CertifiedRun(seed, value, focus, uniform, wrong + also_wrong, predicted, resolution)
+    return CertifiedRun(
+        seed=seed,
+        complexity=value,
+        focus=focus,
+        uniform=uniform,
+        n_wrong=wrong + also_wrong,
+        predicted=predicted,
+        resolution=resolution,
+    )
 
 
 def _resolution_run(truth: LinearSEM, actions: ActionSet, seed: int) -> ResolutionRun:

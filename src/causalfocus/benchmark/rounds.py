@@ -33,7 +33,7 @@ MLE_EVERY: Final = 20
 RULES: Final[tuple[Stopping, ...]] = ("evidence", "resolution")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RoundTimes:
     """One system; times in seconds.
 
@@ -80,7 +80,14 @@ def _times(p: int, stopping: Stopping) -> RoundTimes:
     judgement = seconds_per_call(_judgement(learner), blocks=3)
     n, stopped = learner.rounds, learner.has_stopped
     return RoundTimes(
-        stopping, p, n, stopped, in_rounds / n, in_mles / n_mles, judgement, watched.seconds / n
+        stopping=stopping,
+        p=p,
+        n_rounds=n,
+        stopped=stopped,
+        round=in_rounds / n,
+        mle=in_mles / n_mles,
+        judgement=judgement,
+        watching=watched.seconds / n,
     )
 
 

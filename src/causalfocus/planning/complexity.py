@@ -47,7 +47,7 @@ class Rival:
     share: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Complexity:
     """Solution of the game for one system.
 
@@ -207,7 +207,15 @@ class _Game:
         if value >= lower * (1.0 - 1e-9):
             lower, best = min(value, upper), even
         allocation = dict(zip(self.actions, best.tolist(), strict=True))
-        return Complexity(lower, upper, allocation, named, self.claim.epsilon, len(planes), self)
+        return Complexity(
+            value=lower,
+            upper=upper,
+            allocation=allocation,
+            rivals=named,
+            epsilon=self.claim.epsilon,
+            n_planes=len(planes),
+            _game=self,
+        )
 
     def _answer(self, design: Floats) -> tuple[Floats, Answer]:
         """Divergences per unit of cost of the closest alternative to a design."""

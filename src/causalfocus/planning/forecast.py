@@ -34,7 +34,7 @@ MOST_ROUNDS: Final = 1e12
 DELTAS: Final = (0.1, 0.05, 0.02, 0.01, 0.005)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Forecast:
     """What one system will take.
 
@@ -89,7 +89,18 @@ def forecasts(
         low, middle, high = (factor * ideal for factor in FACTORS[stopping])
         per_round = sum(spent[a] * cost for a, cost in zip(actions, actions.costs, strict=True))
         cost = middle * per_round
-        result.append(Forecast(found.epsilon, delta, middle, low, high, cost, spent, found))
+        result.append(
+            Forecast(
+                epsilon=found.epsilon,
+                delta=delta,
+                rounds=middle,
+                low=low,
+                high=high,
+                cost=cost,
+                share=spent,
+                complexity=found,
+            )
+        )
     return tuple(result)
 
 
@@ -135,7 +146,7 @@ def _first_stop(
     return high
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Outlook:
     """Rounds over plausible systems, for one accuracy and confidence.
 
@@ -165,14 +176,14 @@ def outlook(per_system: Sequence[Forecast]) -> Outlook:
     spread = [value for f in per_system for value in (f.low, f.rounds, f.rounds, f.high)]
     low, high = np.quantile(spread, [0.1, 0.9], method="nearest")
     return Outlook(
-        first.epsilon,
-        first.delta,
-        float(np.median([f.rounds for f in per_system])),
-        float(low),
-        float(high),
-        float(np.median([f.cost for f in per_system])),
-        len(per_system),
-        sum(not f.complexity.is_identifiable for f in per_system),
+        epsilon=first.epsilon,
+        delta=first.delta,
+        rounds=float(np.median([f.rounds for f in per_system])),
+        low=float(low),
+        high=float(high),
+        cost=float(np.median([f.cost for f in per_system])),
+        n_systems=len(per_system),
+        n_hopeless=sum(not f.complexity.is_identifiable for f in per_system),
     )
 
 
