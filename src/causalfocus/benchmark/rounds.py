@@ -167,7 +167,7 @@ import json, re, sys, tracemalloc
 from pathlib import Path
 import numpy as np
 from causalfocus.benchmark.rounds import _start, play
-from causalfocus.learner import Told
+from causalfocus.learner.protocol import Told
 
 
 def resident():
