@@ -1,12 +1,14 @@
-# Both commands set up what they need on a fresh machine with Python 3.11 or later.
+# Both commands set up what they need on a fresh machine with Python 3.11 or later: the demo the
+# package and its pictures, the tests everything, in the same environment.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 
+.NOTPARALLEL:
 .PHONY: demo test lint types unit browser validity benchmark lock clean
 
-demo: $(VENV)/.ready
+demo: $(VENV)/.demo-ready
 	$(BIN)/causalfocus demo --out out/demo.png
 
 test: lint types unit
@@ -22,7 +24,7 @@ types: $(VENV)/.ready
 # One process compiles the kernels first, so that the test workers find them in the cache.
 unit: $(VENV)/.ready browser
 	$(BIN)/causalfocus demo --json > /dev/null
-	$(BIN)/causalfocus simulate --stopping evidence --nodes 3 --json > /dev/null
+	$(BIN)/causalfocus simulate --rule class --nodes 3 --json > /dev/null
 	for policy in cbed abcd ait-dcdi git-dcdi; do \
 	    $(BIN)/causalfocus simulate --policy $$policy --nodes 2 --json > /dev/null; done
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal
@@ -42,22 +44,37 @@ validity: $(VENV)/.ready
 
 # About five minutes: the paper's literal enumeration at six nodes is slow.
 benchmark: $(VENV)/.ready
-	$(BIN)/causalfocus benchmark --out out/benchmark
+	$(BIN)/causalfocus benchmark engine --out out/benchmark
 
 # Pins every dependency of every extra; run it after changing pyproject.toml.
+# The demo's are the same versions as everyone's.
+COMPILE = $(BIN)/pip-compile --quiet --strip-extras --no-emit-index-url --no-emit-trusted-host \
+	--no-emit-find-links --no-header --no-annotate --upgrade
+TIDY = sed -i -e '/^causalfocus @/d' -e '/^\#/d' -e '/^$$/d'
 lock: $(VENV)/.ready
-	$(BIN)/pip-compile --quiet --extra dev --strip-extras --no-emit-index-url \
-	    --no-emit-trusted-host --no-emit-find-links --no-header --no-annotate --upgrade \
-	    --output-file requirements.lock pyproject.toml
-	sed -i -e '/^causalfocus @/d' -e '/^#/d' -e '/^$$/d' requirements.lock
+	$(COMPILE) --extra dev --output-file requirements.lock pyproject.toml
+	$(TIDY) requirements.lock
+	$(COMPILE) --extra plot --constraint requirements.lock \
+	    --output-file requirements-demo.lock pyproject.toml
+	$(TIDY) requirements-demo.lock
+
+# The environment, with the packages of one lock file and causalfocus itself.
+PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
+define install
+@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+    || { echo "Python 3.11 or later is needed; give it as make PYTHON=..."; exit 1; }
+test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+$(PIP) -r $(1)
+$(PIP) --no-deps --editable .
+endef
+
+$(VENV)/.demo-ready: pyproject.toml requirements-demo.lock
+	$(call install,requirements-demo.lock)
+	touch $@
 
 $(VENV)/.ready: pyproject.toml requirements.lock
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
-	    || { echo "Python 3.11 or later is needed; give it as make PYTHON=..."; exit 1; }
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
-	touch $@
+	$(call install,requirements.lock)
+	touch $(VENV)/.demo-ready $@
 
 clean:
 	rm -rf $(VENV) out .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -144,7 +144,16 @@ def believe(learner: BeliefLearner, fit: DcdiFit) -> None:
 def fit_of(belief: Floats, weights: Floats | None = None) -> DcdiFit:
     p = len(belief)
     own = np.ones((p, p)) - np.eye(p) if weights is None else weights
-    return DcdiFit(belief, own, belief, own, np.ones(p), np.zeros(p, dtype=np.int64), 0.0, 1)
+    return DcdiFit(
+        probabilities=belief,
+        weights=own,
+        belief=belief,
+        belief_weights=own,
+        belief_variances=np.ones(p),
+        parents=np.zeros(p, dtype=np.int64),
+        constraint=0.0,
+        n_iterations=1,
+    )
 
 
 BELIEFS = {

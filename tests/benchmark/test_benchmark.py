@@ -9,7 +9,9 @@ from cli.commands import causalfocus
 def test_benchmark_writes_what_it_prints(tmp_path: Path) -> None:
     """Figures are positive and complete; nothing here depends on how fast they are."""
     tests = Path(__file__).parents[1]
-    done = causalfocus("benchmark", "--quick", "--referee", str(tests), "--out", str(tmp_path))
+    done = causalfocus(
+        "benchmark", "engine", "--quick", "--referee", str(tests), "--out", str(tmp_path)
+    )
     assert done.returncode == 0, done.stderr
     document = (tmp_path / "benchmark.md").read_text()
     assert done.stdout.strip() == document.strip()
@@ -20,23 +22,23 @@ def test_benchmark_writes_what_it_prints(tmp_path: Path) -> None:
     assert all(row["engine"] > 0 and row["literal"] > 0 for row in figures["ratios"])
     assert [row["p"] for row in figures["times"]] == [5, 6, 7]
     rounds = [(row["rule"], row["p"], row["stopped"]) for row in figures["rounds"]]
-    assert rounds == [(r, p, True) for p in (3, 4) for r in ("evidence", "resolution")]
+    assert rounds == [(r, p, True) for p in (3, 4) for r in ("class", "gaussian")]
     assert figures["runs"][0]["n_rounds"] == 1000
 
 
 def test_benchmark_counts_the_rounds_to_a_certificate() -> None:
-    done = causalfocus("benchmark", "--systems", "2", "--nodes", "2", "--json")
+    done = causalfocus("benchmark", "certificates", "--systems", "2", "--nodes", "2", "--json")
     assert done.returncode == 0, done.stderr
     (row,) = json.loads(done.stdout)["certificates"]
     assert row["n_systems"] == row["n_stopped"] == 2 and row["n_wrong"] == 0
     by_delta = row["mean_rounds_by_delta"]
     assert by_delta == sorted(by_delta) and row["median_ratio"] > 1
     assert row["median_uniform_over_focus"] > 0
-    assert row["resolution"]["n_stopped"] == 2 and row["resolution"]["n_wrong"] == 0
+    assert row["gaussian"]["n_stopped"] == 2 and row["gaussian"]["n_wrong"] == 0
 
 
 def test_benchmark_of_campaign_files() -> None:
-    done = causalfocus("benchmark", "--campaigns", "300", "--nodes", "2", "--json")
+    done = causalfocus("benchmark", "campaigns", "--rounds", "300", "--nodes", "2", "--json")
     assert done.returncode == 0, done.stderr
     rows = json.loads(done.stdout)["campaigns"]
     assert [row["n_rounds"] for row in rows] == [30, 300]

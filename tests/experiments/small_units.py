@@ -12,7 +12,7 @@ SMALL = Setting(2, 0.5)
 
 def specification(method: str = "random", **options: Any) -> Specification:
     """Of thirty rounds, unless told otherwise."""
-    return Specification(method, **({"budget": 30} | options))
+    return Specification(method=method, **({"budget": 30} | options))
 
 
 def unit(method: str = "random", first: int = 0, size: int = 2) -> Unit:

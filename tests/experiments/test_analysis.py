@@ -40,18 +40,18 @@ def test_limits_of_error_rates_are_those_of_the_binomial() -> None:
 def runs_of(method: str, stops: Floats, shd: Floats, numbers: list[int]) -> Sampled:
     n = len(numbers)
     return Sampled(
-        SMALL,
-        specification(method),
-        np.array(numbers),
-        shd,
-        shd / 10,
-        np.stack([shd, shd / 10], axis=2),
-        np.stack([shd, shd / 10], axis=2),
-        stops,
-        np.zeros((n, stops.shape[1]), dtype=bool),
-        np.zeros(n, dtype=bool),
-        np.full(n, 0.01),
-        np.ones((n, 5)),
+        setting=SMALL,
+        specification=specification(method),
+        numbers=np.array(numbers),
+        shd=shd,
+        weight_error=shd / 10,
+        mle=np.stack([shd, shd / 10], axis=2),
+        bayes=np.stack([shd, shd / 10], axis=2),
+        stops=stops,
+        wrong=np.zeros((n, stops.shape[1]), dtype=bool),
+        refuted=np.zeros(n, dtype=bool),
+        complexity=np.full(n, 0.01),
+        counts=np.ones((n, 5)),
     )
 
 

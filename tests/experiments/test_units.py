@@ -92,9 +92,9 @@ def test_bad_settings(text: str) -> None:
 def test_settings_and_methods() -> None:
     assert Setting.parse("p6-d0.3") == Setting(6, 0.3) and Setting(6, 0.3).name == "p6-d0.3"
     with pytest.raises(cf.InvalidInputError, match="no method 'best'; the methods are focus"):
-        Specification("best")
+        Specification(method="best")
     with pytest.raises(cf.InvalidInputError, match="budget must be 1 or more"):
-        Specification("focus", budget=0)
+        Specification(method="focus", budget=0)
 
 
 def test_all_methods_meet_the_same_system() -> None:

@@ -168,7 +168,7 @@ def run_to_the_end(system: BrokenSystem, space: cf.ModelClass, rule: str) -> cf.
 )
 def test_what_breaks_the_class_is_named(violation: Violation, size: float, kinds: set[str]) -> None:
     system = BrokenSystem(violation, size, 1, 1000)
-    learner = run_to_the_end(system, cf.PAPER_CLASS, "evidence")
+    learner = run_to_the_end(system, cf.PAPER_CLASS, "class")
     assert learner.is_refuted and not learner.result().certified
     alarm = learner.decision.alarm
     assert alarm is not None and alarm.kind in kinds
@@ -203,7 +203,7 @@ def test_what_was_refuted_is_never_certified() -> None:
 
 def test_the_narrowest_step_is_suggested_and_taken() -> None:
     system = BrokenSystem("intercept", 0.8, 4, 1000)
-    learner = run_to_the_end(system, cf.PAPER_CLASS, "evidence")
+    learner = run_to_the_end(system, cf.PAPER_CLASS, "class")
     assert learner.is_refuted
     assert "with_space(...) with intercept=True" in (learner.result().refuted or "")
     wider = learner.with_space(cf.ModelClass(0.15, 1.5, (0.8, 1.2), intercept=True))

@@ -176,7 +176,7 @@ def test_a_run_to_the_certificate_and_back(intercept: bool) -> None:
     again = learner.replay()
     assert again.result().evidence == result.evidence and again.rounds == learner.rounds
     assert actions_of(again) == actions_of(learner)
-    wider = learner.with_rule("evidence")
+    wider = learner.with_rule("class")
     assert wider.rounds == learner.rounds and wider.rule == "class"
     finer = learner.with_space(cf.ModelClass(0.6, intercept=intercept))
     assert finer.rounds == learner.rounds and finer.space.min_effect == 0.6

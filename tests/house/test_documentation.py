@@ -116,7 +116,7 @@ def test_a_run_of_the_results_can_be_repeated() -> None:
     with (ROOT / "docs" / "results" / "replicates.csv").open(newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["method"] == "random"]
     (row,) = (r for r in rows if (r["setting"], r["number"]) == ("p5-d0.3", "3"))
-    found = run_replicate(Setting(5, 0.3), Specification("random"), 3)
+    found = run_replicate(Setting(5, 0.3), Specification(method="random"), 3)
     assert [str(n) for n in found.stops] == [row[f"rounds_{d:g}"] for d in DELTAS]
     assert found.complexity == pytest.approx(float(row["complexity"]), rel=1e-5)
 

@@ -322,7 +322,7 @@ def test_any_baseline_can_be_run_to_a_certificate(name: str) -> None:
 def test_a_certificate_can_be_asked_of_another_rule() -> None:
     learner = Certified(Random(ACTIONS, SPACE, seed=1), epsilon=0.15, rule="class")
     play(learner, rig(), 50)
-    other = learner.with_rule("resolution")
+    other = learner.with_rule("gaussian")
     assert isinstance(other, Certified) and other.rule == "gaussian"
     assert other.learner.ask() == learner.learner.ask() and actions_of(other) == actions_of(learner)
     assert other.decision.evidence != learner.decision.evidence

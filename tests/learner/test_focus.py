@@ -10,6 +10,7 @@ import causalfocus as cf
 from causalfocus.guarantees.class_ import ClassRule
 from causalfocus.guarantees.paper import PaperDecision
 from causalfocus.kernels.exact import same_graph
+from causalfocus.learner.round import Rounds
 from worlds import ACTIONS, CHAIN, SPACE, Rig, action_set, actions_of, finish, new_focus, play, rig
 
 
@@ -140,7 +141,7 @@ def test_the_papers_rule_shows_its_forecast(system: Rig) -> None:
     weights = {action: float(n) for action, n in learner.counts.items()}
     found = cf.best_alternative(learner.estimate, weights, SPACE, epsilon=0.15)
     assert decision.statistic == found.value
-    assert "evidence rule" in decision.reason
+    assert "use rule='class'" in decision.reason
 
 
 def test_one_node_has_nothing_to_learn() -> None:
@@ -239,11 +240,11 @@ def test_a_sample_is_taken_in_whole_or_not_at_all(
     action = learner.ask()
     sample = system(action)
 
-    def interrupt() -> None:
+    def interrupt(*given: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(learner, "_gains", interrupt)
+        patch.setattr(Rounds, "gains", interrupt)
         with pytest.raises(KeyboardInterrupt):
             learner.tell(action, sample)
     assert (learner.rounds, learner.counts, learner.estimate) == (60, twin.counts, twin.estimate)

@@ -49,7 +49,7 @@ RULES = (
 REPORT = cf.LinearSEM([[0.0, 0.0, 0.0], [0.8, 0.0, 0.0], [0.0, -0.6, 0.0]], 1.0, names=NAMES)
 
 
-@pytest.mark.parametrize("rule", RULES, ids=["resolution", "evidence"])
+@pytest.mark.parametrize("rule", RULES, ids=["gaussian", "class"])
 @pytest.mark.parametrize("observe_first", [True, False])
 @pytest.mark.parametrize("offset", [300.0, -(2.0**20), 2.0**34])
 def test_evidence_and_alarms_do_not_depend_on_the_offset(

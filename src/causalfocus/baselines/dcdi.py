@@ -34,7 +34,7 @@ KEPT_LOGIT = 2.0
 """A warm start keeps no logit beyond this: no direction is beyond reconsideration."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Schedule:
     """How DCDI descends. DCDI's own defaults are rate=1e-3, first_mu=1e-8.
 
@@ -72,7 +72,7 @@ class Schedule:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DcdiFit:
     """Where the descent ended, and what it believed on the way. Matrices are ``[effect, cause]``.
 
@@ -209,14 +209,14 @@ def _fit(
         square, _ = mean_square(rows.grams[t], int(t), belief_weights[t], belief[t])
         variances[t] = max(square / rows.counts[t], 1e-12 * scales[t] ** 2)
     return DcdiFit(
-        chance,
-        weights * own_units,
-        belief,
-        belief_weights,
-        variances,
-        acyclic_parents(chance),
-        h,
-        n,
+        probabilities=chance,
+        weights=weights * own_units,
+        belief=belief,
+        belief_weights=belief_weights,
+        belief_variances=variances,
+        parents=acyclic_parents(chance),
+        constraint=h,
+        n_iterations=n,
     )
 
 

@@ -45,7 +45,7 @@ TRADES: Final = {
 """What is compared with what it stands for."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Curve:
     """Mean errors over systems at the marks, and what a round took.
 
@@ -86,13 +86,18 @@ def _curve(variant: str, found: dict[str, Floats], seconds: float) -> Curve:
     difference: tuple[tuple[float, ...], tuple[float, ...]] = (), ()
     if variant in TRADES:
         difference = _mean_and_error(errors[:, :, 0] - found[TRADES[variant]][:, :, 0])
+    shd, shd_error = _mean_and_error(errors[:, :, 0])
+    weight, weight_error = _mean_and_error(errors[:, :, 1])
     return Curve(
-        variant,
-        len(errors),
-        *_mean_and_error(errors[:, :, 0]),
-        *_mean_and_error(errors[:, :, 1]),
-        *difference,
-        seconds,
+        variant=variant,
+        n_systems=len(errors),
+        shd=shd,
+        shd_error=shd_error,
+        weight=weight,
+        weight_error=weight_error,
+        difference=difference[0],
+        difference_error=difference[1],
+        seconds=seconds,
     )
 
 
@@ -162,7 +167,7 @@ def learner_times(n_blocks: int) -> list[LearnerTimes]:
     ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Recovery:
     """Systems whose graph DCDI finds, beside the exact MLE.
 
@@ -190,7 +195,13 @@ def recovery(p: int, n_systems: int, n_samples: int, workers: int) -> Recovery:
     right = (errors == 0).sum(axis=0)
     shd = errors.mean(axis=0)
     return Recovery(
-        p, n_systems, n_samples, int(right[0]), int(right[1]), float(shd[0]), float(shd[1])
+        p=p,
+        n_systems=n_systems,
+        n_samples=n_samples,
+        dcdi=int(right[0]),
+        mle=int(right[1]),
+        dcdi_shd=float(shd[0]),
+        mle_shd=float(shd[1]),
     )
 
 
@@ -224,7 +235,7 @@ SCHEDULES: Final = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ScheduleRow:
     """Mean structure error of DCDI, started cold, on systems with so many uniform samples."""
 
@@ -248,7 +259,16 @@ def schedules(n_systems: int, workers: int) -> Iterator[ScheduleRow]:
                 shd, n_iterations, seconds = runs.mean(axis=0).tolist()
                 error = float(runs[:, 0].std(ddof=1) / np.sqrt(n_systems))
                 settings = schedule.rate, schedule.first_mu, schedule.factor, schedule.window
-                yield ScheduleRow(name, settings, n_systems, n, shd, error, n_iterations, seconds)
+                yield ScheduleRow(
+                    schedule=name,
+                    settings=settings,
+                    n_systems=n_systems,
+                    n_samples=n,
+                    shd=shd,
+                    shd_error=error,
+                    n_iterations=n_iterations,
+                    seconds=seconds,
+                )
 
 
 def _scheduled(task: tuple[str, int, int]) -> tuple[int, int, float]:

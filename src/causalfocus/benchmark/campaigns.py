@@ -20,7 +20,7 @@ HUNDRED: Final = 100
 REPEATS: Final = 11
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CampaignTimes:
     """Seconds, each the median of several.
 
@@ -71,7 +71,14 @@ def campaign_times(p: int, lengths: tuple[int, ...]) -> Iterator[CampaignTimes]:
                 for action, row in rows[:HUNDRED]:
                     learner.tell(action, row)
                 learning = time.perf_counter() - start
-                yield CampaignTimes(p, n, median(opening), replayed, learning, median(recording))
+                yield CampaignTimes(
+                    p=p,
+                    n_rounds=n,
+                    opening=median(opening),
+                    replayed=replayed,
+                    learning=learning,
+                    recording=median(recording),
+                )
 
 
 def campaign_table(rows: list[CampaignTimes]) -> str:

@@ -26,7 +26,7 @@ MOST_ROUNDS: Final = 100_000
 UNBOUNDED: Final = ModelClass(PAPER_CLASS.min_effect, intercept=False)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CertifiedRun:
     """One system: rounds to the certificate for every delta, how many claims were wrong, and what
     was predicted for FOCUS.
@@ -51,7 +51,7 @@ class GaussianRun:
     complexity: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CertificateSummary:
     """Over many systems, at delta = 0.05 unless said otherwise."""
 
@@ -70,7 +70,7 @@ class CertificateSummary:
     gaussian: "GaussianSummary"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class GaussianSummary:
     """The gaussian rule beside the class rule, FOCUS at delta = 0.05."""
 
@@ -103,19 +103,19 @@ def summary(p: int, runs: Sequence[CertifiedRun]) -> CertificateSummary:
     levels = np.log(1 / np.array(DELTAS))
     slope = float(np.polyfit(levels, focus.mean(axis=0), 1)[0])
     return CertificateSummary(
-        p,
-        len(runs),
-        int((focus[:, -1] < MOST_ROUNDS).sum()),
-        sum(run.n_wrong for run in runs),
-        float(np.median(focus[:, at])),
-        float(np.median(focus[:, at] * values / scale)),
-        float(np.median(uniform[:, at] / focus[:, at])),
-        tuple(focus.mean(axis=0).tolist()),
-        slope,
-        float((1 / values).mean()),
-        float(np.median(predicted[:, at])),
-        (float(tenth), float(middle), float(ninetieth)),
-        _gaussian_summary(runs, focus[:, at]),
+        p=p,
+        n_systems=len(runs),
+        n_stopped=int((focus[:, -1] < MOST_ROUNDS).sum()),
+        n_wrong=sum(run.n_wrong for run in runs),
+        median_rounds=float(np.median(focus[:, at])),
+        median_ratio=float(np.median(focus[:, at] * values / scale)),
+        median_uniform_over_focus=float(np.median(uniform[:, at] / focus[:, at])),
+        mean_rounds_by_delta=tuple(focus.mean(axis=0).tolist()),
+        slope=slope,
+        mean_inverse_complexity=float((1 / values).mean()),
+        median_predicted=float(np.median(predicted[:, at])),
+        measured_over_predicted=(float(tenth), float(middle), float(ninetieth)),
+        gaussian=_gaussian_summary(runs, focus[:, at]),
     )
 
 
@@ -126,14 +126,14 @@ def _gaussian_summary(runs: Sequence[CertifiedRun], class_rounds: Floats) -> Gau
     slower = [run.complexity / run.gaussian.complexity for run in runs]
     tenth, middle, ninetieth = np.quantile(rounds / predicted, [0.1, 0.5, 0.9])
     return GaussianSummary(
-        int((rounds < MOST_ROUNDS).sum()),
-        sum(run.is_wrong for run in found),
-        float(np.median(rounds)),
-        float(np.median(rounds) / np.median(class_rounds)),
-        float(np.median(rounds / class_rounds)),
-        float(np.median(slower)),
-        float(np.median(predicted)),
-        (float(tenth), float(middle), float(ninetieth)),
+        n_stopped=int((rounds < MOST_ROUNDS).sum()),
+        n_wrong=sum(run.is_wrong for run in found),
+        median_rounds=float(np.median(rounds)),
+        over_class=float(np.median(rounds) / np.median(class_rounds)),
+        median_over_class=float(np.median(rounds / class_rounds)),
+        median_inverse_complexity_ratio=float(np.median(slower)),
+        median_predicted=float(np.median(predicted)),
+        measured_over_predicted=(float(tenth), float(middle), float(ninetieth)),
     )
 
 
@@ -147,7 +147,15 @@ def _both_designs(task: tuple[int, int]) -> CertifiedRun:
     predicted = tuple(forecast.rounds for forecast in plan)
     value = plan[0].complexity.value
     gaussian = _gaussian_run(truth, actions, seed)
-    return CertifiedRun(seed, value, focus, uniform, wrong + also_wrong, predicted, gaussian)
+    return CertifiedRun(
+        seed=seed,
+        complexity=value,
+        focus=focus,
+        uniform=uniform,
+        n_wrong=wrong + also_wrong,
+        predicted=predicted,
+        gaussian=gaussian,
+    )
 
 
 def _gaussian_run(truth: LinearSEM, actions: ActionSet, seed: int) -> GaussianRun:

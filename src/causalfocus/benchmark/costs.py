@@ -28,7 +28,7 @@ class CostRun:
     blind: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CostSummary:
     p: int
     n_systems: int
@@ -47,12 +47,12 @@ def cost_runs(p: int, seeds: range, workers: int) -> Iterator[CostRun]:
 def cost_summary(p: int, runs: Sequence[CostRun]) -> CostSummary:
     ratios = np.array([run.aware / run.blind for run in runs])
     return CostSummary(
-        p,
-        len(runs),
-        float(np.mean([run.aware for run in runs])),
-        float(np.mean([run.blind for run in runs])),
-        float(ratios.mean()),
-        float(ratios.std(ddof=1) / np.sqrt(len(runs))) if len(runs) > 1 else 0.0,
+        p=p,
+        n_systems=len(runs),
+        mean_aware=float(np.mean([run.aware for run in runs])),
+        mean_blind=float(np.mean([run.blind for run in runs])),
+        mean_ratio=float(ratios.mean()),
+        standard_error=float(ratios.std(ddof=1) / np.sqrt(len(runs))) if len(runs) > 1 else 0.0,
     )
 
 

@@ -29,7 +29,7 @@ from causalfocus.benchmark.violations import Violated
 from causalfocus.version import __version__
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Figures:
     """All that one run of the benchmark measured."""
 

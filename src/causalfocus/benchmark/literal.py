@@ -20,7 +20,7 @@ from causalfocus.oracles import best_alternative, joint_mle
 from causalfocus.system.space import PAPER_CLASS
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Ratio:
     """How many times faster the engine is than the literal enumeration; medians over problems.
 
@@ -61,14 +61,14 @@ def ratios(referee: ModuleType, sizes: range) -> Iterator[Ratio]:
                 statistics.median(column) for column in zip(*rows, strict=True)
             )
             yield Ratio(
-                p,
-                oracle,
-                len(cases),
-                literal,
-                remembered,
-                engine,
-                statistics.median(row[0] / row[2] for row in rows),
-                statistics.median(row[1] / row[2] for row in rows),
+                p=p,
+                oracle=oracle,
+                n_problems=len(cases),
+                literal=literal,
+                remembered=remembered,
+                engine=engine,
+                ratio=statistics.median(row[0] / row[2] for row in rows),
+                ratio_remembered=statistics.median(row[1] / row[2] for row in rows),
             )
 
 

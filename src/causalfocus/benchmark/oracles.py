@@ -15,7 +15,7 @@ from causalfocus.oracles import best_alternative, joint_mle
 from causalfocus.system.space import PAPER_CLASS
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class OracleTimes:
     """Medians over the problems of one size; times in seconds.
 
@@ -41,7 +41,19 @@ def oracle_times(sizes: range, n_problems: int) -> Iterator[OracleTimes]:
     """One row per number of nodes, as soon as it is measured."""
     for p in sizes:
         rows = [_times(problem(p, seed)) for seed in range(n_problems)]
-        yield OracleTimes(p, n_problems, *map(statistics.median, zip(*rows, strict=True)))
+        mle, alternative, sweeps, searches, order, share = map(
+            statistics.median, zip(*rows, strict=True)
+        )
+        yield OracleTimes(
+            p=p,
+            n_problems=n_problems,
+            mle=mle,
+            alternative=alternative,
+            sweeps=sweeps,
+            searches=searches,
+            order=order,
+            share_searched=share,
+        )
 
 
 def growth_per_node(times: list[OracleTimes], first: int, last: int) -> tuple[float, float] | None:

@@ -18,7 +18,7 @@ SAMPLES_PER_ACTION: Final = 50
 EPSILON: Final = 0.07
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Problem:
     """A data set with its moments, and the estimate that the alternative oracle starts from."""
 
@@ -43,4 +43,12 @@ def problem(p: int, seed: int) -> Problem:
     moments.add_many(taken, samples)
     weights = dict.fromkeys(actions, 1.0 / len(actions))
     estimate = joint_mle(moments, PAPER_CLASS)
-    return Problem(p, seed, np.array(targets), samples, moments, estimate, weights)
+    return Problem(
+        p=p,
+        seed=seed,
+        targets=np.array(targets),
+        samples=samples,
+        moments=moments,
+        estimate=estimate,
+        weights=weights,
+    )

@@ -32,7 +32,7 @@ MLE_EVERY: Final = 20
 RULES: Final = ("class", "gaussian")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RoundTimes:
     """One system; times in seconds.
 
@@ -79,7 +79,14 @@ def _times(p: int, rule: str) -> RoundTimes:
     judgement = seconds_per_call(_judgement(learner), blocks=3)
     n, stopped = learner.rounds, learner.has_stopped
     return RoundTimes(
-        rule, p, n, stopped, in_rounds / n, in_mles / n_mles, judgement, watched.seconds / n
+        rule=rule,
+        p=p,
+        n_rounds=n,
+        stopped=stopped,
+        round=in_rounds / n,
+        mle=in_mles / n_mles,
+        judgement=judgement,
+        watching=watched.seconds / n,
     )
 
 

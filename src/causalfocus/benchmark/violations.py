@@ -61,7 +61,7 @@ MOST_ROUNDS: Final = 20_000
 Outcome = Literal["refuted", "right", "wrong", "unstopped"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Violated:
     """Outcomes of many runs with one violation of one size, with the check and without."""
 
@@ -152,11 +152,14 @@ def _counted(
     task: tuple[str, Violation, float], runs: Sequence[tuple[Outcome, Outcome, int]]
 ) -> Violated:
     kinds: tuple[Outcome, ...] = ("refuted", "right", "wrong", "unstopped")
+    rule, violation, size = task
     return Violated(
-        *task,
-        {kind: sum(run[0] == kind for run in runs) for kind in kinds},
-        {kind: sum(run[1] == kind for run in runs) for kind in kinds},
-        float(np.median([run[2] for run in runs])),
+        rule=rule,
+        violation=violation,
+        size=size,
+        with_check={kind: sum(run[0] == kind for run in runs) for kind in kinds},
+        without_check={kind: sum(run[1] == kind for run in runs) for kind in kinds},
+        median_rounds=float(np.median([run[2] for run in runs])),
     )
 
 

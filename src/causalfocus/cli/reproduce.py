@@ -60,7 +60,7 @@ def reproduce(
     block = BLOCK
     if quick:
         budget, replicates, block = QUICK_BUDGET, QUICK_REPLICATES, QUICK_BLOCK
-    specifications = [Specification(name, budget=budget, seed=seed) for name in names]
+    specifications = [Specification(method=name, budget=budget, seed=seed) for name in names]
     units = units_for(chosen, specifications, replicates, block)
     store, failures = Store(out), list[Done]()
     if not draw_only:

@@ -19,7 +19,7 @@ LEVEL: Final = 0.95
 Z: Final = float(stats.norm.ppf(0.5 + LEVEL / 2))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Sampled:
     """All replicates of a method in a setting, one row each.
 
@@ -65,18 +65,18 @@ def sampled(
     stops = np.array([line["stops"] for line in lines], dtype=np.float64).reshape(shape)
     wrong = np.array([[w is True for w in line["wrong"]] for line in lines], dtype=np.bool_)
     return Sampled(
-        setting,
-        specification,
-        np.array([line["number"] for line in lines], dtype=np.int64),
-        np.array([line["shd"] for line in lines], dtype=np.float64),
-        np.array([line["weight_error"] for line in lines]),
-        np.array([line["mle"] for line in lines]),
-        np.array([line["bayes"] for line in lines]),
-        stops,
-        wrong.reshape(shape),
-        np.array([line["refuted"] is not None for line in lines]),
-        np.array([line["complexity"] or math.nan for line in lines], dtype=np.float64),
-        np.array([line["counts"] for line in lines], dtype=np.float64),
+        setting=setting,
+        specification=specification,
+        numbers=np.array([line["number"] for line in lines], dtype=np.int64),
+        shd=np.array([line["shd"] for line in lines], dtype=np.float64),
+        weight_error=np.array([line["weight_error"] for line in lines]),
+        mle=np.array([line["mle"] for line in lines]),
+        bayes=np.array([line["bayes"] for line in lines]),
+        stops=stops,
+        wrong=wrong.reshape(shape),
+        refuted=np.array([line["refuted"] is not None for line in lines]),
+        complexity=np.array([line["complexity"] or math.nan for line in lines], dtype=np.float64),
+        counts=np.array([line["counts"] for line in lines], dtype=np.float64),
     )
 
 
@@ -115,7 +115,7 @@ class ErrorRate:
         return float(stats.beta.ppf(LEVEL, self.wrong + 1, self.n - self.wrong))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class StopFit:
     """Stopping times of one method in one setting against log(1/delta).
 
@@ -160,17 +160,17 @@ def stop_fit(of: Sampled) -> StopFit:
     divergence = (1 - 2 * deltas) * np.log((1 - deltas) / deltas)
     inverse = 1 / of.complexity
     return StopFit(
-        of.specification.deltas,
-        means,
-        tuple(ErrorRate(int(column.sum()), of.n) for column in of.wrong.T),
-        slope,
-        float(values.mean() - slope.value * levels.mean()),
-        float(correlation**2),
-        mean_of(inverse),
-        tuple((divergence * inverse.mean()).tolist()),
-        int((~has_stopped).sum()),
-        int(of.refuted.sum()),
-        _paper_forecast(of),
+        deltas=of.specification.deltas,
+        means=means,
+        errors=tuple(ErrorRate(int(column.sum()), of.n) for column in of.wrong.T),
+        slope=slope,
+        intercept=float(values.mean() - slope.value * levels.mean()),
+        linearity=float(correlation**2),
+        rate=mean_of(inverse),
+        bounds=tuple((divergence * inverse.mean()).tolist()),
+        n_unstopped=int((~has_stopped).sum()),
+        n_refuted=int(of.refuted.sum()),
+        paper_forecast=_paper_forecast(of),
     )
 
 
@@ -181,7 +181,7 @@ def _paper_forecast(of: Sampled) -> float:
     return rule.first_firing(float(np.median(of.complexity)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Gap:
     """Errors of another method less those of FOCUS on the same systems, at one n.
 
@@ -211,8 +211,18 @@ def gaps(focus: Sampled, other: Sampled, marks: Sequence[int]) -> list[Gap]:
             (focus.mle[:, :, 0], other.mle[:, :, 0]),
             (focus.bayes[:, :, 0], other.bayes[:, :, 0]),
         )
-        means = [mean_of(b[theirs, at] - a[mine, at]) for a, b in pairs]
-        found.append(Gap(other.specification.method, mark, *means))
+        shd, weight_error, by_mle, by_bayes = (
+            mean_of(b[theirs, at] - a[mine, at]) for a, b in pairs
+        )
+        gap = Gap(
+            method=other.specification.method,
+            n=mark,
+            shd=shd,
+            weight_error=weight_error,
+            shd_by_mle=by_mle,
+            shd_by_bayes=by_bayes,
+        )
+        found.append(gap)
     return found
 
 

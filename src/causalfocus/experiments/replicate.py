@@ -23,7 +23,7 @@ from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import PAPER_CLASS
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Replicate:
     """What came of one run.
 
@@ -93,17 +93,18 @@ def run_replicate(setting: Setting, specification: Specification, number: int) -
     missing = [None] * (len(stops.deltas) - len(stops.rounds))
     rule = guarantee_of("class", actions, PAPER_CLASS, epsilon=specification.epsilon)
     wrong = [not rule.holds(model, truth) for model in stops.models]
+    is_certified = specification.is_certified
     return Replicate(
-        number,
-        tuple(shd for shd, _ in own),
-        tuple(error for _, error in own),
-        tuple(mle),
-        tuple(bayes),
-        counts,
-        (*stops.rounds, *missing),
-        (*wrong, *missing),
-        refuted,
-        _complexity(truth, actions, specification) if specification.is_certified else None,
+        number=number,
+        shd=tuple(shd for shd, _ in own),
+        weight_error=tuple(error for _, error in own),
+        mle=tuple(mle),
+        bayes=tuple(bayes),
+        counts=counts,
+        stops=(*stops.rounds, *missing),
+        wrong=(*wrong, *missing),
+        refuted=refuted,
+        complexity=_complexity(truth, actions, specification) if is_certified else None,
     )
 
 

@@ -69,7 +69,7 @@ def log_spaced(budget: int, n: int = 25) -> tuple[int, ...]:
     return tuple(np.unique(np.geomspace(min(10, budget), budget, n).round().astype(int)).tolist())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Specification:
     """All that the results of a method depend on but setting and replicate.
 

@@ -3,7 +3,7 @@
 The evidence is computed from moments, and a model and a design say what the moments will be on
 average after T rounds. So the rule itself is asked at which T it would stop on the expected moments
 of the optimal design, forced exploration included. Runs differ from that by chance; by how much was
-measured once, `Guarantee.spread`, and is checked by `causalfocus benchmark --systems`.
+measured once, `Guarantee.spread`, and is checked by `causalfocus benchmark certificates`.
 """
 
 import math

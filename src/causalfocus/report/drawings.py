@@ -190,7 +190,9 @@ def evidence_drawing(
     values = [max(value, floor) for _, value in curve]
     low = min([0.0, *values])
     high = max(1.15 * threshold, min(max([0.0, *values]), 3.0 * threshold))
-    plane = Plane(56, 26, 560, 200, (0.0, float(max(last, 1))), (low, high))
+    plane = Plane(
+        left=56, top=26, width=560, height=200, x=(0.0, float(max(last, 1))), y=(low, high)
+    )
     parts = [plane.axes("rounds", "evidence (nats)")]
     (x0, y0), (x1, _) = plane.at(0.0, threshold), plane.at(float(max(last, 1)), threshold)
     parts.append(path([(x0, y0), (x1, y0)], class_="threshold"))
@@ -258,7 +260,7 @@ def quantile_drawing(name: str, residuals: Floats) -> Drawn:
     ordered = np.sort(residuals) / (residuals.std() or 1.0)
     expected = ndtri((np.arange(len(ordered)) + 0.5) / len(ordered))
     reach = float(max(3.0, np.abs(ordered).max() * 1.05))
-    plane = Plane(44, 24, 240, 170, (-reach, reach), (-reach, reach))
+    plane = Plane(left=44, top=24, width=240, height=170, x=(-reach, reach), y=(-reach, reach))
     every = max(1, len(ordered) // MOST_POINTS)
     pairs = zip(expected[::every].tolist(), ordered[::every].tolist(), strict=True)
     return picture(
@@ -277,7 +279,7 @@ def fitted_drawing(name: str, fitted: Floats, residuals: Floats) -> Drawn:
     low, high = float(fitted.min()), float(fitted.max())
     if high <= low:
         low, high = low - 1.0, high + 1.0
-    plane = Plane(44, 24, 240, 170, (low, high), (-size, size))
+    plane = Plane(left=44, top=24, width=240, height=170, x=(low, high), y=(-size, size))
     every = max(1, len(fitted) // MOST_POINTS)
     pairs = zip(fitted[::every].tolist(), residuals[::every].tolist(), strict=True)
     parts = [tag("circle", cx=x, cy=y, r=1.8, class_="point") for x, y in _placed(plane, pairs)]

@@ -61,7 +61,7 @@ def path(points: Sequence[Point], **attributes: object) -> Drawn:
     return tag("path", d=f"M{steps}", **attributes)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Plane:
     """A rectangle with two linear scales.
 

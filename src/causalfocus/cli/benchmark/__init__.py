@@ -1,0 +1,25 @@
+"""`causalfocus benchmark`: the measurements behind the figures of the documents."""
+
+import typer
+
+from causalfocus.cli.benchmark.baselines import baselines
+from causalfocus.cli.benchmark.campaigns import campaigns
+from causalfocus.cli.benchmark.certificates import certificates
+from causalfocus.cli.benchmark.costs import costs
+from causalfocus.cli.benchmark.engine import engine
+from causalfocus.cli.benchmark.violations import violations
+
+benchmark = typer.Typer(
+    help="Measure speed, rounds and errors: the figures of the documents, again.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+benchmark.command("engine")(engine)
+benchmark.command("certificates")(certificates)
+benchmark.command("costs")(costs)
+benchmark.command("violations")(violations)
+benchmark.command("baselines")(baselines)
+benchmark.command("campaigns")(campaigns)
+
+__all__ = ["benchmark"]
