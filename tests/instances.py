@@ -29,10 +29,6 @@ def bounds_of(space: cf.ModelClass) -> Bounds:
     return Bounds(space.min_effect, space.effect_limit, *space.variance_limits)
 
 
-def endpoint_actions(names: tuple[str, ...], reach: float = 2.0) -> list[cf.Action]:
-    return list(action_set(names, reach))
-
-
 def draw_member(
     p: int, space: cf.ModelClass, rng: np.random.Generator, density: float | None = None
 ) -> cf.LinearSEM:
@@ -130,6 +126,6 @@ def draw_each(
     )
     rng = np.random.default_rng(seed)
     moments = cf.Moments(truth.names)
-    for action in endpoint_actions(truth.names):
+    for action in action_set(truth.names):
         moments.add_many([action] * n, truth.sample(action, n, rng))
     return truth, space, moments

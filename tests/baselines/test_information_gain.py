@@ -12,8 +12,7 @@ from causalfocus.arrays import Floats, Ints
 from causalfocus.baselines import ABCD, CBED, DagPosterior
 from causalfocus.baselines.kernels import graph_gain, information_gain, quick_exp
 from causalfocus.baselines.posterior import Ensemble
-from instances import endpoint_actions
-from worlds import action_set
+from worlds import action_set, draw_samples
 
 SPACE = cf.PAPER_CLASS
 
@@ -25,10 +24,8 @@ def posterior_of(
     truth = cf.random_sem(
         p, density=0.4, seed=seed, intercept_range=(-2.0, 2.0) if intercept else (0.0, 0.0)
     )
-    actions = endpoint_actions(truth.names)
     moments = cf.Moments(truth.names)
-    for i in rng.integers(len(actions), size=n):
-        moments.add(actions[i], truth.sample(actions[i], 1, rng)[0])
+    moments.add_many(*draw_samples(truth, n, rng))
     return truth, DagPosterior(moments, intercept=intercept)
 
 

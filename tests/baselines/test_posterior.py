@@ -15,9 +15,8 @@ from causalfocus.arrays import Floats, Ints
 from causalfocus.baselines import DagPosterior, Prior
 from causalfocus.baselines.kernels import layers, local_scores, ordered_draws
 from causalfocus.kernels.search.subsets import as_mask
-from instances import endpoint_actions
 from literal.all_dags import Dag, enumerate_dags
-from worlds import draw_samples
+from worlds import action_set, draw_samples
 
 Samples = tuple[list[cf.Action], Floats]
 PRIOR = Prior(effect_variance=0.7, noise_shape=2.0, noise_scale=1.3, edge_odds=0.6)
@@ -204,7 +203,7 @@ def test_without_the_correction_draws_by_way_of_orders_would_be_off() -> None:
 
 def test_eight_nodes_and_more_come_by_way_of_orders() -> None:
     truth = cf.random_sem(9, density=0.2, seed=3)
-    weights = dict.fromkeys(endpoint_actions(truth.names), 60.0)
+    weights = dict.fromkeys(action_set(truth.names), 60.0)
     posterior = DagPosterior(cf.Moments.expected(truth, weights), intercept=False)
     assert not posterior.is_exact
     expected = truth.weights != 0

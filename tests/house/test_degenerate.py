@@ -10,8 +10,9 @@ from scipy.optimize import lsq_linear
 import causalfocus as cf
 from causalfocus.arrays import Floats
 from causalfocus.kernels.search import row_fit, tableau
-from instances import bounds_of, close, data_of, draw_member, endpoint_actions, parents_of
+from instances import bounds_of, close, data_of, draw_member, parents_of
 from literal import finite_joint_mle, negative_log_likelihood
+from worlds import action_set, draw_samples
 
 PAPER = cf.PAPER_CLASS
 WITH_INTERCEPT = cf.ModelClass(0.15, 1.5, (0.8, 1.2))
@@ -96,9 +97,7 @@ def test_a_constant_column_explains_nothing_once_there_is_an_intercept() -> None
 def test_fewer_samples_than_nodes(n: int) -> None:
     rng = np.random.default_rng(n)
     model = draw_member(5, PAPER, rng, density=0.5)
-    actions = endpoint_actions(model.names)
-    taken = [actions[i] for i in rng.integers(len(actions), size=n)]
-    samples = np.array([model.sample(action, 1, rng)[0] for action in taken])
+    taken, samples = draw_samples(model, n, rng)
     data = data_of(model.names, taken, samples, intercept=False)
     estimate = cf.joint_mle(data.moments, PAPER)
     value = negative_log_likelihood(
@@ -126,9 +125,7 @@ def test_scaling_all_variables_scales_the_noise_and_nothing_else(
     space = cf.ModelClass(0.15, 1.5, (0.8, 1.2), intercept=intercept)
     scaled_space = cf.ModelClass(0.15, 1.5, (0.8 * scale**2, 1.2 * scale**2), intercept=intercept)
     model = draw_member(5, space, rng, density=0.5)
-    actions = endpoint_actions(model.names)
-    taken = [actions[i] for i in rng.integers(len(actions), size=200)]
-    samples = np.array([model.sample(action, 1, rng)[0] for action in taken])
+    taken, samples = draw_samples(model, 200, rng)
     plain = data_of(model.names, taken, samples, intercept=intercept)
     scaled = data_of(model.names, taken, samples, intercept=intercept, scale=scale)
     estimate = cf.joint_mle(plain.moments, space)
@@ -145,7 +142,7 @@ def test_variables_on_scales_from_1e_minus_6_to_1e6_at_once() -> None:
     space = cf.ModelClass(1e-14, intercept=False)
     moments, scaled = cf.Moments(model.names), cf.Moments(model.names)
     rng = np.random.default_rng(0)
-    for action in endpoint_actions(model.names):
+    for action in action_set(model.names):
         samples = model.sample(action, 60, rng)
         moments.add_many([action] * 60, samples)
         at = -1 if action.target is None else model.names.index(action.target)
@@ -162,7 +159,7 @@ def test_strong_interventions_drown_no_edge(reach: float) -> None:
     model = cf.random_sem(5, density=0.5, seed=11)
     moments = cf.Moments(model.names)
     rng = np.random.default_rng(0)
-    for action in endpoint_actions(model.names, reach):
+    for action in action_set(model.names, reach):
         moments.add_many([action] * 40, model.sample(action, 40, rng))
     estimate = cf.joint_mle(moments, PAPER)
     assert estimate.shd(model) == 0

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 import causalfocus as cf
 from causalfocus.arrays import Floats
 from causalfocus.kernels.sums import moment_sums
-from instances import draw_member, endpoint_actions, expected_rows, model_class
+from instances import draw_member, expected_rows, model_class
+from worlds import action_set, draw_samples, move
 
 NAMES = ("X1", "X2", "X3")
 
@@ -19,14 +20,8 @@ NAMES = ("X1", "X2", "X3")
 def stream(n: int, seed: int, offset: float = 0.0) -> tuple[list[cf.Action], Floats]:
     model = cf.random_sem(3, density=0.7, seed=seed)
     rng = np.random.default_rng(seed)
-    actions = endpoint_actions(NAMES)
-    taken = [actions[i] for i in rng.integers(len(actions), size=n)]
-    samples = np.array([model.sample(action, 1, rng)[0] for action in taken]).reshape(n, 3)
-    shifted = [
-        cf.OBSERVE if a.target is None or a.value is None else cf.do(a.target, a.value + offset)
-        for a in taken
-    ]
-    return shifted, samples + offset
+    taken, samples = draw_samples(model, n, rng)
+    return [move(action, lambda value: value + offset) for action in taken], samples + offset
 
 
 def assert_same_rows(a: cf.Moments, b: cf.Moments, *, to_the_last_bit: bool = True) -> None:
@@ -127,7 +122,7 @@ def test_expected_moments_equal_the_referees(seed: int, intercept: bool) -> None
     rng = np.random.default_rng(seed)
     space = model_class("paper", intercept=intercept)
     model = draw_member(4, space, rng)
-    actions = endpoint_actions(model.names)
+    actions = action_set(model.names)
     weights = dict(zip(actions, rng.exponential(size=len(actions)).tolist(), strict=True))
     rows = cf.Moments.expected(model, weights).rows(intercept=intercept)
     referee = expected_rows(model, weights, intercept=intercept)
@@ -141,7 +136,7 @@ def test_expected_moments_equal_the_referees(seed: int, intercept: bool) -> None
 
 def test_expected_moments_are_the_limit_of_sampled_ones() -> None:
     model = cf.random_sem(3, density=1.0, seed=2)
-    actions = endpoint_actions(model.names)
+    actions = action_set(model.names)
     n = 40_000
     sampled = cf.Moments(model.names)
     rng = np.random.default_rng(0)

@@ -10,7 +10,6 @@ from instances import (
     close,
     draw_data,
     draw_member,
-    endpoint_actions,
     expected_rows,
     model_class,
     parents_of,
@@ -26,6 +25,7 @@ from literal import (
     negative_log_likelihood,
     weighted_divergence,
 )
+from worlds import action_set, draw_samples
 
 CASES = [
     (p, label, intercept) for p in (2, 3, 4, 5) for label in CLASSES for intercept in (False, True)
@@ -38,7 +38,7 @@ def rng_for(*key: object) -> np.random.Generator:
 
 def random_weights(model: cf.LinearSEM, rng: np.random.Generator) -> dict[cf.Action, float]:
     """Weights on all actions, or on a few of them, small or large."""
-    actions = endpoint_actions(model.names)
+    actions = action_set(model.names)
     present = rng.random(len(actions)) < rng.choice([1.0, 0.5, 0.2])
     amounts = rng.exponential(size=len(actions)) * present * rng.choice([1.0, 300.0])
     return dict(zip(actions, amounts.tolist(), strict=True))
@@ -148,9 +148,8 @@ def test_relabelling_permutes_the_answer_and_nothing_else(seed: int, intercept: 
     rng = np.random.default_rng(seed)
     space = model_class("paper", intercept=intercept)
     model = draw_member(6, space, rng, density=0.4)
-    actions = endpoint_actions(model.names)
-    taken = [actions[i] for i in rng.integers(len(actions), size=150)]
-    samples = np.array([model.sample(action, 1, rng)[0] for action in taken])
+    actions = action_set(model.names)
+    taken, samples = draw_samples(model, 150, rng)
     shuffled = [model.names[i] for i in rng.permutation(6)]
     at = [model.names.index(name) for name in shuffled]
     moments, permuted = cf.Moments(model.names), cf.Moments(shuffled)
@@ -175,7 +174,7 @@ def test_relabelling_permutes_the_answer_and_nothing_else(seed: int, intercept: 
 def test_alternative_of_a_data_estimate_gives_the_stopping_statistic() -> None:
     """Counts as weights, as in Eq. stopping_statistic: d_t grows in proportion to the counts."""
     model = cf.random_sem(5, density=0.5, seed=3)
-    actions = endpoint_actions(model.names)
+    actions = action_set(model.names)
     once = cf.best_alternative(model, dict.fromkeys(actions, 1.0), cf.PAPER_CLASS, epsilon=0.07)
     often = cf.best_alternative(model, dict.fromkeys(actions, 500.0), cf.PAPER_CLASS, epsilon=0.07)
     assert often.value == pytest.approx(500 * once.value, rel=1e-9)

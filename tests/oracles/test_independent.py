@@ -6,9 +6,9 @@ import sempler
 from scipy import stats
 
 import causalfocus as cf
-from instances import draw_data, draw_member, endpoint_actions, model_class
+from instances import draw_data, draw_member, model_class
 from literal import negative_log_likelihood
-from worlds import draw_samples, targets_of
+from worlds import action_set, draw_samples, targets_of
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -16,7 +16,7 @@ def test_means_and_covariances_equal_semplers(seed: int) -> None:
     rng = np.random.default_rng(seed)
     model = draw_member(5, model_class("paper", intercept=True), rng)
     theirs = sempler.LGANM(model.to_adjacency(), model.intercepts, model.noise_variances)
-    for action in endpoint_actions(model.names):
+    for action in action_set(model.names):
         target = {} if action.target is None else {model.names.index(action.target): action.value}
         law = theirs.sample(population=True, do_interventions=target)
         ours = model.moments(action)
@@ -30,7 +30,7 @@ def test_samples_follow_semplers_law(seed: int) -> None:
     rng = np.random.default_rng(seed)
     model = draw_member(3, model_class("paper", intercept=True), rng, density=1.0)
     theirs = sempler.LGANM(model.to_adjacency(), model.intercepts, model.noise_variances)
-    for action in endpoint_actions(model.names):
+    for action in action_set(model.names):
         target = {} if action.target is None else {model.names.index(action.target): action.value}
         ours = model.sample(action, 2000, rng)
         other = theirs.sample(2000, do_interventions=target, random_state=seed)

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import causalfocus as cf
 from causalfocus.arrays import Floats
-from instances import draw_member, endpoint_actions, model_class
+from instances import draw_member, model_class
+from worlds import action_set
 
 
 def gaussian_kl(mean_a: Floats, cov_a: Floats, mean_b: Floats, cov_b: Floats) -> float:
@@ -37,7 +38,7 @@ def test_kl_equals_the_gaussian_formula(seed: int, p: int) -> None:
     rng = np.random.default_rng(seed)
     space = model_class("paper", intercept=True)
     one, other = draw_member(p, space, rng), draw_member(p, space, rng)
-    for action in endpoint_actions(one.names):
+    for action in action_set(one.names):
         if p == 1 and not action.is_observation:
             assert one.kl(other, action) == 0.0
             continue
@@ -47,7 +48,7 @@ def test_kl_equals_the_gaussian_formula(seed: int, p: int) -> None:
 
 def test_kl_of_a_model_from_itself_is_exactly_zero() -> None:
     model = cf.random_sem(6, density=0.6, seed=1)
-    assert all(model.kl(model, action) == 0.0 for action in endpoint_actions(model.names))
+    assert all(model.kl(model, action) == 0.0 for action in action_set(model.names))
 
 
 def test_kl_of_nearly_equal_models_keeps_its_digits() -> None:
