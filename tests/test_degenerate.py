@@ -8,6 +8,7 @@ import pytest
 from scipy.optimize import lsq_linear
 
 import causalfocus as cf
+from causalfocus.kernels.records import Row
 from causalfocus.kernels.search import row_fit, tableau
 from instances import bounds_of, close, data_of, draw_member, endpoint_actions, parents_of
 from literal import finite_joint_mle, negative_log_likelihood
@@ -257,7 +258,7 @@ def test_ladders_where_every_pivot_looks_harmless(c: float) -> None:
         rows = moments.rows(intercept=False)
         b = np.empty(s)
         value = row_fit.fit_row(
-            (rows.grams[s], rows.lows[s], s),
+            Row(rows.grams[s], rows.lows[s], s),
             np.arange(s),
             row_fit.two_intervals(s, 0.15, 1.5),
             math.inf,

@@ -10,13 +10,14 @@ from scipy import integrate, stats
 import causalfocus as cf
 from causalfocus.guarantees.class_ import EvidenceRule
 from causalfocus.kernels.evidence import row_evidence
-from causalfocus.kernels.evidence.edge_evidence import edge_evidence
+from causalfocus.kernels.evidence.edge_evidence import Departure, Mixing, Noise, edge_evidence
 from causalfocus.kernels.exact import certificate, other_graphs
+from causalfocus.kernels.records import Row, Rows, Span
 from literal import Bounds, Rows, enumerate_dags, local_fitter
 from literal.scores import likelihood_score
 
-PRIOR = (0.75, 25.0, 25.0)
-ALL = (-math.inf, math.inf)
+PRIOR = row_evidence.Prior(0.75, 25.0, 25.0)
+ALL = Span(-math.inf, math.inf)
 
 
 def log_nig_ratio(x, y, b, v, spread, a0) -> float:
@@ -43,7 +44,8 @@ def fit_of(x, y):
     gram = x.T @ x
     inverse = np.linalg.inv(gram)
     b = inverse @ x.T @ y
-    return (gram, inverse, float((y - x @ b) @ (y - x @ b)), float(len(y))), b
+    fit = row_evidence.Fit(gram, inverse, float((y - x @ b) @ (y - x @ b)), float(len(y)), b)
+    return fit, b
 
 
 @pytest.mark.parametrize("s", [1, 2, 3])
@@ -58,9 +60,9 @@ def test_edge_evidence_is_a_tight_lower_bound(s: int, stiffness: float, d: float
     wide = np.full(s, 0.15**2)
     wide[0] = 0.2**2
     spread = np.vstack([wide, np.zeros(s)])
-    limits = (0.8, 1.3)
-    bound = edge_evidence(fit, spread, 0, d, limits, stiffness, (-math.inf, 1.0, 1.0), ALL)
-    inverse = fit[1]
+    limits, nothing = Span(0.8, 1.3), Noise(-math.inf, 1.0, 1.0)
+    bound = edge_evidence(fit, Mixing(spread, stiffness), Departure(0, d), limits, nothing, ALL)
+    inverse = fit.inverse
     direction = inverse[:, 0] / inverse[0, 0]
     found = []
     for v in np.geomspace(*limits, 25):
@@ -78,9 +80,9 @@ def test_edge_evidence_needs_a_distance() -> None:
     x = rng.standard_normal((50, 1))
     fit, _ = fit_of(x, rng.standard_normal(50))
     spread = np.array([[0.01], [0.0]])
-    assert (
-        edge_evidence(fit, spread, 0, 0.0, (0.5, 2.0), 100.0, (-100.0, 1.0, 1.0), ALL) == -math.inf
-    )
+    mixing, noise = Mixing(spread, 100.0), Noise(-100.0, 1.0, 1.0)
+    none = Departure(0, 0.0)
+    assert edge_evidence(fit, mixing, none, Span(0.5, 2.0), noise, ALL) == -math.inf
 
 
 @pytest.mark.parametrize("limits", [(0.5, 2.0), (0.0, math.inf)])
@@ -93,8 +95,9 @@ def test_far_from_the_fitted_noise_the_marginal_likelihood_takes_over(limits) ->
     wide = np.array([0.1**2, 0.02**2])
     spread = np.vstack([wide, np.zeros(2)])
     marginal = log_marginal(x, y, PRIOR)
-    bound = edge_evidence(fit, spread, 0, 0.3, limits, 3000.0, (marginal, *fit[2:]), ALL)
-    direction = fit[1][:, 0] / fit[1][0, 0]
+    mixing, noise = Mixing(spread, 3000.0), Noise(marginal, fit.residual, fit.n)
+    bound = edge_evidence(fit, mixing, Departure(0, 0.3), Span(*limits), noise, ALL)
+    direction = fit.inverse[:, 0] / fit.inverse[0, 0]
     found = []
     for v in np.geomspace(0.3, 4.0, 40):
         for side, tilt in itertools.product((-1, 1), (0.0, 0.7, 1.0, 1.5)):
@@ -111,7 +114,7 @@ def test_marginal_likelihood_of_a_row() -> None:
     gram = data.T @ data
     for k in range(4):
         regressors = np.arange(k)
-        ours = row_evidence.log_marginal((gram, 0.0 * gram, 3), regressors, 12.0, PRIOR, 9)
+        ours = row_evidence.log_marginal(Row(gram, 0.0 * gram, 3), regressors, 12.0, PRIOR, 9)
         assert ours == pytest.approx(log_marginal(x[:, :k], y, PRIOR), rel=1e-10)
 
 
@@ -128,7 +131,7 @@ def test_marginal_likelihood_by_quadrature() -> None:
     value, _ = integrate.dblquad(density, 0.2, 4.0, -6.0, 6.0, epsabs=1e-14)
     data = np.column_stack([x, y])
     gram = data.T @ data
-    ours = row_evidence.log_marginal((gram, 0.0 * gram, 1), np.array([0]), 6.0, PRIOR, 9)
+    ours = row_evidence.log_marginal(Row(gram, 0.0 * gram, 1), np.array([0]), 6.0, PRIOR, 9)
     assert ours == pytest.approx(math.log(value), abs=1e-6)
 
 
@@ -219,12 +222,12 @@ def data_for(p: int, n: int, seed: int, *, intercept: bool = False):
 def judged(rule: EvidenceRule, moments: cf.Moments, estimate: cf.LinearSEM, levels):
     rows = moments.evidence_rows(intercept=rule.space.intercept)
     return other_graphs.family_tables(
-        (rows.grams, rows.lows, rows.counts),
+        Rows(rows.grams, rows.lows, rows.counts),
         estimate.weights,
-        (rule.space.min_effect, rule.space.effect_limit),
+        rule._bounds,
         rule._prior,
         rule._setting,
-        levels,
+        Span(*levels),
     )
 
 
@@ -276,7 +279,7 @@ def test_branch_b_equals_brute_force_over_all_dags(seed: int, n: int, epsilon) -
     costs, evidence = judged(rule, moments, estimate, levels)
     own = tuple(frozenset(int(k) for k in np.flatnonzero(row)) for row in estimate.weights)
     brute = BruteForce(costs, evidence, own)
-    found = other_graphs.different_graph_evidence(costs, evidence, estimate.weights, levels)
+    found = other_graphs.different_graph_evidence(costs, evidence, estimate.weights, Span(*levels))
     assert found <= max(brute.true_least(), -64.0)
     if found == -math.inf:
         assert not brute.rejects(-64.0)
@@ -467,7 +470,7 @@ def test_marginal_likelihood_is_never_too_large_at_any_scale(reach, n_regressors
         y = 0.5 * a + 0.3 * b + rng.standard_normal(300)
         moments.add_many([cf.OBSERVE] * 300, np.column_stack([a, b, y]))
         rows = moments.evidence_rows(intercept=False)
-        row = (rows.grams[2], rows.lows[2], 2)
+        row = Row(rows.grams[2], rows.lows[2], 2)
         ours = row_evidence.log_marginal(row, np.arange(n_regressors), 300.0, PRIOR, 9)
         with mp.workdps(150):
             x = mp.matrix(np.column_stack([a, b])[:, :n_regressors].tolist())

@@ -65,13 +65,14 @@ def test_intervals_agree_with_the_evidence(stopped: cf.Focus) -> None:
         half = (interval.high - interval.low) / 2
         at = model.names.index(interval.effect), model.names.index(interval.cause)
         from causalfocus.kernels.exact import same_graph
+        from causalfocus.kernels.records import Rows
 
         for factor, enough in ((1.01, True), (0.99, False)):
             found = same_graph.same_graph_evidence(
-                (rows.grams, rows.lows, rows.counts),
+                Rows(rows.grams, rows.lows, rows.counts),
                 model.weights,
                 half * factor,
-                (0.0, math.inf),
+                rule._bounds._replace(smallest=0.0, largest=math.inf),
                 rule._prior,
                 rule._setting,
                 -math.inf,

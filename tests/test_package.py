@@ -68,8 +68,9 @@ class Count(event.Listener):
     def on_start(self, event): Count.n += 1
     def on_end(self, event): pass
 event.register("numba:compile", Count())
-from causalfocus.kernels import scores
-scores.row_score(2.0, 1.0, 3.0, (0.5, 2.0))
+from causalfocus.kernels.exact import scores
+from causalfocus.kernels.records import Bounds
+scores.row_score(2.0, 1.0, 3.0, Bounds(0.1, 1.0, 0.5, 2.0))
 print(Count.n)
 """
 
@@ -88,7 +89,7 @@ def test_kernels_compile_once_and_stale_ones_are_not_used(tmp_path: Path) -> Non
     first, second = compilations(), compilations()
     assert first > 0
     assert second == 0
-    other = copied / "kernels" / "orders.py"
+    other = copied / "kernels" / "search" / "orders.py"
     other.write_text(other.read_text() + "\n# a change\n")
     assert compilations() == first
 

@@ -12,6 +12,7 @@ from causalfocus.benchmark.violations import BrokenSystem
 from causalfocus.guarantees import EvidenceRule, ResolutionRule
 from causalfocus.guarantees.alarms import W_ALARM
 from causalfocus.kernels.evidence import training
+from causalfocus.kernels.records import Row
 from causalfocus.moments.anchors import exact_difference
 from causalfocus.moments.assumption_sums import Watch
 from causalfocus.report.checks import alarm_history, check_picture, residuals
@@ -97,7 +98,7 @@ def test_noise_of_its_own_is_foretold_by_a_student_density() -> None:
     x, y = rng.standard_normal((30, 1)), rng.standard_normal(30)
     data = np.column_stack([x, y])
     first, later = data[:12].T @ data[:12], data[12:].T @ data[12:]
-    rows = (first, 0 * first, 1), 12.0, (later, 0 * later, 1), 18.0
+    rows = Row(first, 0 * first, 1), 12.0, Row(later, 0 * later, 1), 18.0
     found = training.log_foretold(*rows, np.array([0]), 3.0)
     b = float((x[:12, 0] @ y[:12]) / (x[:12, 0] @ x[:12, 0]))
     scale2 = float(((y[:12] - b * x[:12, 0]) ** 2).sum()) / 11
@@ -124,8 +125,8 @@ def test_alarms_average_to_at_most_one() -> None:
             data = np.column_stack(parts)
             own = data.shape[1] - 1
 
-            def row(chosen: np.ndarray, data=data, own=own) -> tuple:
-                return (data[chosen].T @ data[chosen], np.zeros((own + 1, own + 1)), own)
+            def row(chosen: np.ndarray, data=data, own=own) -> Row:
+                return Row(data[chosen].T @ data[chosen], np.zeros((own + 1, own + 1)), own)
 
             early = np.arange(n) < mark
             before = (row(early), float(mark))
@@ -240,7 +241,7 @@ def test_alarms_are_below_the_ratio_to_every_system_inside_the_claim(stopping: s
     data = np.column_stack([x, t, y])
     parts = []
     for chosen in (early[own], ~early[own]):
-        parts += [(data[chosen].T @ data[chosen], np.zeros((3, 3)), 2), float(chosen.sum())]
+        parts += [Row(data[chosen].T @ data[chosen], np.zeros((3, 3)), 2), float(chosen.sum())]
     log_m = training.log_predictive(*parts, np.array([0, 1]))
     largest_share = math.log(W_ALARM / 6 / 2) + math.log(1 / 6) + math.log(0.75)
     later = ~early[own]

@@ -10,17 +10,20 @@ from scipy import stats
 import causalfocus as cf
 from causalfocus.guarantees import Reorder, ResolutionRule
 from causalfocus.guarantees.claims import ResolutionClaim
-from causalfocus.kernels.evidence import training
-from causalfocus.kernels.evidence.row_evidence import even_spread, least_squares, regressors_of
+from causalfocus.kernels.arithmetic import sets
+from causalfocus.kernels.arithmetic.sets import regressors_of
+from causalfocus.kernels.evidence import subsets, training
+from causalfocus.kernels.evidence.edge_evidence import Departure, Noise
+from causalfocus.kernels.evidence.row_evidence import even_spread, least_squares
 from causalfocus.kernels.gaussian import direction_evidence, resolution, swaps
 from causalfocus.kernels.gaussian import levels as resolution_levels
-from causalfocus.kernels.search import subsets
+from causalfocus.kernels.records import Actions, Model, Parameters, Row, Span
 from causalfocus.oracles import report
 from literal import enumerate_dags
 from literal.all_dags import Dag
 
-NOTHING = (-math.inf, 1.0, 1.0)
-ALL = (-math.inf, math.inf)
+NOTHING = Noise(-math.inf, 1.0, 1.0)
+ALL = Span(-math.inf, math.inf)
 SPACE = cf.ModelClass(0.3, intercept=False)
 
 
@@ -57,21 +60,22 @@ def timed(x, y, marks):
     data = np.column_stack([x, y])
     grams = np.array([[data[:end].T @ data[:end]] for end in [*marks, len(y)]])
     counts = np.array([[float(end)] for end in [*marks, len(y)]])
-    return grams, np.zeros_like(grams), counts
+    return direction_evidence.Times(grams, np.zeros_like(grams), counts)
 
 
 def fit_along(x, y, marks, k):
     s = x.shape[1]
     times = timed(x, y, marks)
-    gram = times[0][-1, 0]
+    gram = times.grams[-1, 0]
     regressors = np.arange(s)
-    block, inverse, residual, b = least_squares((gram, 0.0 * gram, s), regressors, float(len(y)))
+    fit = least_squares(Row(gram, 0.0 * gram, s), regressors, float(len(y)))
+    b = fit.coefficients
     # The kernels index the row by its node: here the only row, its node in the last column.
     ell, q, eta = np.zeros(s), 0.0, 0.0
     u = directions(x, marks, k)
     moved = (u * x).sum(axis=1)
     ell, q, eta = x.T @ moved, float(moved @ moved), float(moved @ (y - x @ b))
-    return (block, inverse, residual, float(len(y)), ell, q, eta), b, u
+    return fit, direction_evidence.Direction(ell, q, eta), u
 
 
 @pytest.mark.parametrize("s", [1, 2, 3])
@@ -84,15 +88,20 @@ def test_evidence_along_a_direction_is_a_lower_bound(s: int, stiffness: float, d
     x = rng.standard_normal((n, s)) @ (np.eye(s) + 0.4 * rng.standard_normal((s, s)))
     x[60:] *= rng.uniform(0.5, 2.0, s)  # another design later on: the direction turns
     y = x @ rng.uniform(-1, 1, s) + rng.standard_normal(n)
-    fit, b_hat, u = fit_along(x, y, [8, 16, 32, 64, 128], 0)
+    fit, sums, u = fit_along(x, y, [8, 16, 32, 64, 128], 0)
+    b_hat = fit.coefficients
     spread = np.full(s, 0.05**2)
-    mixing = (np.vstack([spread, np.zeros(s)]), 0.3, stiffness)
-    centre = fit[2] / fit[3]
+    mixing = direction_evidence.DirectionMixing(
+        np.vstack([spread, np.zeros(s)]), 0.3, stiffness
+    )
+    centre = fit.residual / fit.n
     work = np.empty((5, s + 1, s + 1))
-    direction = fit[1][:, 0] / fit[1][0, 0]
+    direction = fit.inverse[:, 0] / fit.inverse[0, 0]
     at_worst = []
     for v1, v2 in [(centre, centre), (0.95 * centre, centre), (centre, 1.1 * centre)]:
-        bound = direction_evidence._piece(fit, mixing, 0, d, (v1, v2), work)
+        bound = direction_evidence.piece_evidence(
+            fit, sums, mixing, Departure(0, d), Span(v1, v2), work
+        )
         found = []
         for v in np.linspace(v1, v2, 4):
             for side, stretch in itertools.product((-1, 1), (1.0, 1.1, 2.0)):
@@ -113,16 +122,18 @@ def test_the_kernel_finds_the_directions_of_the_past() -> None:
     samples = rng.standard_normal((100, 3)) @ rng.standard_normal((3, 3))
     moments.add_many([cf.OBSERVE] * 100, samples)
     rows = moments.timed_rows(intercept=False)
-    times = (rows.grams, rows.lows, rows.counts)
+    times = direction_evidence.Times(rows.grams, rows.lows, rows.counts)
     regressors = np.array([0, 1])
     x, y = samples[:, :2], samples[:, 2]
     for k in (0, 1):
-        fit, b, _ = fit_along(x, y, [8, 16, 32, 64], k)
+        fit, sums, _ = fit_along(x, y, [8, 16, 32, 64], k)
         inverses = direction_evidence.past_inverses(times, 2, regressors)
-        ell, q, eta = direction_evidence.along(times, 2, regressors, inverses, b, k)
-        assert ell == pytest.approx(fit[4], rel=1e-9)
-        assert q == pytest.approx(fit[5], rel=1e-9)
-        assert eta == pytest.approx(fit[6], abs=1e-8)
+        found = direction_evidence.direction_sums(
+            times, 2, regressors, inverses, fit.coefficients, k
+        )
+        assert found.products == pytest.approx(sums.products, rel=1e-9)
+        assert found.square == pytest.approx(sums.square, rel=1e-9)
+        assert found.residual_product == pytest.approx(sums.residual_product, abs=1e-8)
 
 
 def test_what_the_training_foretells_is_a_product_of_student_densities() -> None:
@@ -140,7 +151,7 @@ def test_what_the_training_foretells_is_a_product_of_student_densities() -> None
             degrees = t - k
             scale2 = ((y[:t] - past @ b) ** 2).sum() / degrees * (1 + now @ inverse @ now)
             expected += stats.t.logpdf(y[t], degrees, loc=now @ b, scale=math.sqrt(scale2))
-        rows = (first, 0 * first, 2), 9.0, (later, 0 * later, 2), 21.0
+        rows = Row(first, 0 * first, 2), 9.0, Row(later, 0 * later, 2), 21.0
         assert training.log_predictive(*rows, np.arange(k)) == pytest.approx(expected, rel=1e-10)
 
 
@@ -150,8 +161,8 @@ def test_training_that_does_not_determine_a_row_gives_no_evidence() -> None:
     gram = data.T @ data
     few, none = data[:2].T @ data[:2], np.zeros((3, 3))
     for n, training_gram in [(2.0, few), (0.0, none), (1.0, none)]:
-        row = (training_gram, 0 * gram, 2)
-        found = training.log_predictive(row, n, (gram, 0 * gram, 2), 20.0, np.arange(2))
+        row = Row(training_gram, 0 * gram, 2)
+        found = training.log_predictive(row, n, Row(gram, 0 * gram, 2), 20.0, np.arange(2))
         assert found == -math.inf
 
 
@@ -165,14 +176,14 @@ def test_residuals_on_all_subsets(scales: tuple[float, ...], intercept: bool) ->
     rows = moments.evidence_rows(intercept=intercept)
     used = data[1:] - data[0] if intercept else data
     for j in range(4):
-        row = (rows.grams[j], rows.lows[j], j)
+        row = Row(rows.grams[j], rows.lows[j], j)
         sure = subsets.sure_residuals(row, float(len(used)), 4)
         for mask in range(8):
-            chosen = [k for k in range(4) if subsets.as_nodes(mask, j) >> k & 1]
+            chosen = [k for k in range(4) if sets.as_nodes(mask, j) >> k & 1]
             x = np.column_stack([used[:, chosen], np.ones((len(used), int(intercept)))])
             residual = float(((used[:, j] - x @ np.linalg.pinv(x) @ used[:, j]) ** 2).sum())
             assert sure[mask] == pytest.approx(residual, rel=1e-7)
-            assert subsets.as_mask(subsets.as_nodes(mask, j), j) == mask
+            assert sets.as_mask(sets.as_nodes(mask, j), j) == mask
 
 
 def test_collinear_regressors_are_no_evidence() -> None:
@@ -182,7 +193,7 @@ def test_collinear_regressors_are_no_evidence() -> None:
     moments = cf.Moments(["a", "b", "c"])
     moments.add_many([cf.OBSERVE] * 50, data)
     rows = moments.evidence_rows(intercept=False)
-    sure = subsets.sure_residuals((rows.grams[2], rows.lows[2], 2), 50.0, 3)
+    sure = subsets.sure_residuals(Row(rows.grams[2], rows.lows[2], 2), 50.0, 3)
     assert sure[3] == 0.0 and sure[1] > 0.0
 
 
@@ -296,7 +307,7 @@ def test_contrary_orders_against_all_dags(p: int, seed: int) -> None:
     reported = [set(np.flatnonzero(weights[j]).tolist()) for j in range(p)]
 
     def cost(j: int, parents: set[int]) -> float:
-        return float(costs[j, subsets.as_mask(sum(1 << k for k in parents), j)])
+        return float(costs[j, sets.as_mask(sum(1 << k for k in parents), j)])
 
     def closed(nodes: set[int]) -> bool:
         return all(reported[j] <= nodes for j in nodes)
@@ -324,7 +335,7 @@ def test_contrary_orders_against_all_dags(p: int, seed: int) -> None:
     assert found == pytest.approx(least)
     if math.isfinite(found):
         swapped = [j for j in range(p) if is_swapped[j]]
-        assert sum(costs[j, subsets.as_mask(before_each[j], j)] for j in swapped) == (
+        assert sum(costs[j, sets.as_mask(before_each[j], j)] for j in swapped) == (
             pytest.approx(found)
         )
 
@@ -335,29 +346,26 @@ def single_evidence(rule, moments, weights, j, parents, k) -> tuple[float, float
     """
     times, split = rule.times(moments), rule.split(moments)
     epsilon, smallest, cut, top, large, small, fine, a0 = rule.scale
-    p, q = weights.shape[0], times[0].shape[2]
+    p, q = weights.shape[0], times.grams.shape[2]
     regressors = np.array([*sorted(parents), *range(p, q)])
     at = list(regressors).index(k)
-    gram, low, n = times[0][-1, j], times[1][-1, j], times[2][-1, j]
-    block, inverse, residual, b = least_squares((gram, low, j), regressors, n)
+    row, n = Row(times.grams[-1, j], times.lows[-1, j], j), times.counts[-1, j]
+    fit = least_squares(row, regressors, n)
+    b = fit.coefficients
     inverses = direction_evidence.past_inverses(times, j, regressors)
-    fit = (
-        block,
-        inverse,
-        residual,
-        n,
-        *direction_evidence.along(times, j, regressors, inverses, b, at),
-    )
+    sums = direction_evidence.direction_sums(times, j, regressors, inverses, b, at)
     noise = resolution.noise_of(split, j, regressors)
     is_reported = weights[j, k] != 0
 
     def against(values: np.ndarray, wide: float, share: float) -> float:
         if not len(values):
             return math.inf
-        mixing = (even_spread(regressors, p, fine * wide), wide, a0)
-        d = float(np.abs(values - b[at]).min())
-        told = (noise[0] - math.log(share), *noise[1:])
-        return direction_evidence.direction_evidence(fit, mixing, at, d, told, ALL)
+        mixing = direction_evidence.DirectionMixing(
+            even_spread(regressors, p, fine * wide), wide, a0
+        )
+        departure = Departure(at, float(np.abs(values - b[at]).min()))
+        told = noise._replace(log_marginal=noise.log_marginal - math.log(share))
+        return direction_evidence.direction_evidence(fit, sums, mixing, departure, told, ALL)
 
     grid = np.linspace(-6, 6, 240001)
     size = np.abs(grid)
@@ -393,22 +401,22 @@ def test_rows_against_all_dags(p: int, n: int, intercept: bool, seed: int) -> No
             continue
         for j in range(p):
             for k in reported[j] - dag[j]:
-                value = costs[j, subsets.as_mask(sum(1 << m for m in dag[j]), j)]
+                value = costs[j, sets.as_mask(sum(1 << m for m in dag[j]), j)]
                 missing[j, k] = min(missing[j, k], value)
             for k in dag[j] if reported[j] <= dag[j] else ():
                 if (j, dag[j], k) not in seen:
                     seen[j, dag[j], k] = single_evidence(rule, moments, weights, j, dag[j], k)
                 strong[j, k] = min(strong[j, k], seen[j, dag[j], k][0])
                 other[j, k] = min(other[j, k], seen[j, dag[j], k][1])
-    data = (rule.times(moments), split)
+    data = resolution.Data(rule.times(moments), split)
     reachable, tables, _ = resolution.row_tables(
         data, weights, rule.scale, -math.inf, math.inf, False
     )
     assert reachable
     assert tables[0] == pytest.approx(strong, abs=2e-2)
     assert tables[1] == pytest.approx(other, abs=2e-2)
-    found = swaps.missing_evidence(costs, weights, split[2])
-    assert found == pytest.approx(missing + swaps.log_swap_weight(p, split[2]))
+    found = swaps.missing_evidence(costs, weights, split.log_share)
+    assert found == pytest.approx(missing + swaps.log_swap_weight(p, split.log_share))
 
 
 @pytest.mark.parametrize("level", [1.0, 3.0, 8.0])
@@ -436,9 +444,9 @@ def test_what_is_surely_enough_does_not_move_the_rival(seed: int) -> None:
     rule = ResolutionRule(SPACE, 0.15, 0.05)
     split = rule.split(moments)
     assert split is not None
-    data = rule.times(moments), split
+    data = resolution.Data(rule.times(moments), split)
     whole, short = (
-        resolution.row_tables(data, answer, rule.scale, -math.inf, enough, True)[1]
+        resolution.row_tables(data, answer, rule.scale, -math.inf, enough, True).evidence
         for enough in (math.inf, rule.threshold)
     )
     levels = [resolution_levels.row_evidence(tables, answer) for tables in (whole, short)]
@@ -490,7 +498,7 @@ def test_every_numerator_averages_to_one() -> None:
         for j in (0, 1):
             for part, chosen in (("training", early), ("later", ~early)):
                 rows = samples[(targets != j) & chosen]
-                grams[j, part] = (rows.T @ rows, np.zeros((2, 2)), j), float(len(rows))
+                grams[j, part] = Row(rows.T @ rows, np.zeros((2, 2)), j), float(len(rows))
 
         def swapped(j: int, parents: list[int], grams=grams) -> float:
             data = (*grams[j, "training"], *grams[j, "later"])
@@ -689,7 +697,7 @@ def test_rivals_are_systems_that_break_the_claim() -> None:
     claim = ResolutionClaim(SPACE, 0.15)
     assert claim.holds(answer, truth)
     j, k = np.argwhere(answer.weights)[0]
-    others = np.array([int(s) for s in resolution.nondescendants(answer.weights)])
+    others = np.array([int(s) for s in sets.nondescendants(answer.weights)])
     others[j] &= ~(1 << int(k))
     without = claim.rival(moments, answer, Reorder(others, np.arange(3) == j))
     assert without.weights[j, k] == 0.0 and not claim.holds(answer, without)
@@ -744,14 +752,14 @@ def test_rows_of_the_response_are_the_closest() -> None:
     values = np.array([0.0, -2, 2, -2, 2, -2, 2])
     amounts = np.array([0.3, 0.1, 0.2, 0.1, 0.1, 0.1, 0.1])
     assert len(actions) == 7
-    reference = (truth.weights, truth.noise_variances, truth.intercepts, truth.order)
-    gains, (j, k), *_ = resolution_response.alternative(
-        reference, truth.weights, (targets, values, amounts), (0.1, 0.3), False
+    reference = Model(truth.weights, truth.noise_variances, truth.intercepts, truth.order)
+    rival = resolution_response.closest_rival(
+        reference, truth.weights, Actions(targets, values, amounts), 0.1, 0.3, False
     )
-    value = float(gains @ amounts)
+    value = float(rival.gains @ amounts)
     least = math.inf
     for effect, cause in zip(*np.nonzero(truth.weights), strict=True):
-        nd = [m for m in range(3) if resolution.nondescendants(truth.weights)[effect] >> m & 1]
+        nd = [m for m in range(3) if sets.nondescendants(truth.weights)[effect] >> m & 1]
 
         def cost(given, effect=effect, cause=cause, nd=nd, side=1.0) -> float:
             weights, noise = truth.weights.copy(), truth.noise_variances.copy()
@@ -759,7 +767,7 @@ def test_rows_of_the_response_are_the_closest() -> None:
             weights[effect, free] = given[:-1]
             weights[effect, cause] = truth.weights[effect, cause] + side * 0.1
             noise[effect] = math.exp(given[-1])
-            other = (weights, noise, truth.intercepts)
+            other = Parameters(weights, noise, truth.intercepts)
             return float(divergences(reference, other, targets, values) @ amounts)
 
         start = [truth.weights[effect, m] for m in nd if m != cause]
@@ -770,13 +778,13 @@ def test_rows_of_the_response_are_the_closest() -> None:
             options={"xatol": 1e-7, "fatol": 1e-12, "maxiter": 4000},
         )
         least = min(least, found.fun)
-    assert (j, k) != (-1, -1)
+    assert (rival.effect, rival.cause) != (-1, -1)
     assert value == pytest.approx(least, rel=1e-5)
 
 
 def test_regressors_and_nondescendants() -> None:
     weights = np.zeros((4, 4))
     weights[1, 0] = weights[2, 1] = 1.0
-    nd = resolution.nondescendants(weights)
+    nd = sets.nondescendants(weights)
     assert [bin(int(nodes)) for nodes in nd] == ["0b1000", "0b1001", "0b1011", "0b111"]
     assert regressors_of(nd[2], 4, 5).tolist() == [0, 1, 3, 4]

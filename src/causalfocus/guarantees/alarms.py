@@ -40,10 +40,12 @@ import numpy as np
 
 from causalfocus.arrays import Floats, Ints
 from causalfocus.guarantees.foresight import foresight
-from causalfocus.kernels.evidence.row_evidence import least_squares, regressors_of
+from causalfocus.kernels.arithmetic.sets import nondescendants, parents_of, regressors_of
+from causalfocus.kernels.evidence.row_evidence import least_squares
 from causalfocus.kernels.evidence.training import log_foretold, log_predictive
 from causalfocus.kernels.exact import certificate, other_graphs
-from causalfocus.kernels.gaussian import resolution, swaps
+from causalfocus.kernels.gaussian import swaps
+from causalfocus.kernels.records import Bounds
 from causalfocus.kernels.search.tableau import workspace
 from causalfocus.moments.assumption_sums import WatchedRows
 from causalfocus.moments.moments import Moments
@@ -124,14 +126,13 @@ class _Claimed:
         row, n = rows.later(j)
         p = rows.p
         if self.is_exact:
-            effects = self.space.min_effect, self.space.effect_limit
-            regressors = _regressors(certificate.parents_of(weights, j), p, self.space.intercept)
-            return -other_graphs.class_row_cost(
-                row, regressors, n, p, effects, self.space.variance_limits, workspace(p + 1)
-            )
-        parents = resolution.nondescendants(weights)[j]
+            space = self.space
+            bounds = Bounds(space.min_effect, space.effect_limit, *space.variance_limits)
+            regressors = _regressors(parents_of(weights, j), p, self.space.intercept)
+            return -other_graphs.class_row_cost(row, regressors, n, p, bounds, workspace(p + 1))
+        parents = nondescendants(weights)[j]
         regressors = _regressors(parents, p, self.space.intercept)
-        residual = least_squares(row, regressors, n)[2]
+        residual = least_squares(row, regressors, n).residual
         if n <= 0.0:
             return 0.0
         if not residual > 0.0:
@@ -157,7 +158,7 @@ def alarms(
     claimed = _Claimed(space, is_exact)
     found = []
     for j in range(rows.p):
-        own = certificate.parents_of(report.weights, j)
+        own = parents_of(report.weights, j)
         share = (
             math.log(W_ALARM / (N_KINDS * rows.p))
             + seen.log_share
@@ -222,7 +223,7 @@ def _numerators(
     if "noise" in claimed.kinds:
         yield "noise", -1, foretold([]), 0.0
     if "weak" in claimed.kinds:
-        free = int(resolution.nondescendants(report.weights)[j]) & ~own
+        free = int(nondescendants(report.weights)[j]) & ~own
         for k in range(p):
             if free >> k & 1:
                 yield "weak", k, foretold([k]), to_causes
@@ -234,7 +235,7 @@ def _regressors(parents: int, p: int, intercept: bool) -> Ints:
 
 def _ancestors(weights: Floats, j: int) -> list[int]:
     """Nodes with a path to j."""
-    nd = resolution.nondescendants(weights)
+    nd = nondescendants(weights)
     return [k for k in range(len(weights)) if k != j and not nd[k] >> j & 1]
 
 

@@ -14,6 +14,7 @@ from causalfocus.errors import InvalidInputError
 from causalfocus.guarantees import Move, Reorder
 from causalfocus.kernels.exact import response
 from causalfocus.kernels.gaussian import response as resolution_response
+from causalfocus.kernels.records import Actions, Bounds, Model
 from causalfocus.moments.moments import Moments
 from causalfocus.oracles import graph_mle, joint_mle, report, reported_from
 from causalfocus.oracles.limits import numerical_errors
@@ -22,9 +23,6 @@ from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import ModelClass
 
 Stopping = Literal["resolution", "evidence", "paper"]
-
-Actions = tuple[Ints, Floats, Floats]
-"""Targets, values and weights."""
 
 
 @dataclass(frozen=True)
@@ -89,25 +87,24 @@ class ExactClaim:
         return joint_mle(moments, self.space)
 
     def gains(self, estimate: LinearSEM, actions: Actions) -> Floats:
-        return self._alternative(estimate, actions)[0]
+        return self._closest(estimate, actions).gains
 
     def answer(self, model: LinearSEM, actions: Actions) -> Answer:
         with numerical_errors("information complexity", model):
-            gains, _, weights, variances, intercepts = self._alternative(model, actions)
-        rival = LinearSEM._trusted(weights.copy(), variances.copy(), intercepts, model.names)
-        changes = changes_in_words(model.weights, weights, model.names)
-        return Answer(gains, rival, changes)
+            found = self._closest(model, actions)
+        rival = LinearSEM._trusted(
+            found.weights.copy(), found.variances.copy(), found.intercepts, model.names
+        )
+        changes = changes_in_words(model.weights, found.weights, model.names)
+        return Answer(found.gains, rival, changes)
 
-    def _alternative(
-        self, model: LinearSEM, actions: Actions
-    ) -> tuple[Floats, bool, Floats, Floats, Floats]:
-        return response.alternative(
-            _reference(model),
-            actions,
-            (self.space.min_effect, self.space.effect_limit),
-            self.space.variance_limits,
-            self.epsilon or 0.0,
-            self.space.intercept,
+    @cached_property
+    def _bounds(self) -> Bounds:
+        return Bounds(self.space.min_effect, self.space.effect_limit, *self.space.variance_limits)
+
+    def _closest(self, model: LinearSEM, actions: Actions) -> response.ClassRival:
+        return response.closest_rival(
+            _reference(model), actions, self._bounds, self.epsilon or 0.0, self.space.intercept
         )
 
     def require(self, model: LinearSEM) -> None:
@@ -143,25 +140,28 @@ class ResolutionClaim:
         return report(moments, self.space)
 
     def gains(self, estimate: LinearSEM, actions: Actions) -> Floats:
-        return resolution_response.alternative(
-            _reference(estimate), estimate.weights, actions, self._radii, self.space.intercept
-        )[0]
+        return resolution_response.closest_rival(
+            _reference(estimate), estimate.weights, actions, *self._radii, self.space.intercept
+        ).gains
 
     def answer(self, model: LinearSEM, actions: Actions) -> Answer:
         reported = self.reported(model)
         with numerical_errors("information complexity", model):
-            gains, (j, k), weights, variances, intercepts = resolution_response.alternative(
-                _reference(model), reported, actions, self._radii, self.space.intercept
+            found = resolution_response.closest_rival(
+                _reference(model), reported, actions, *self._radii, self.space.intercept
             )
-        rival = LinearSEM._trusted(weights.copy(), variances.copy(), intercepts, model.names)
+        weights = found.weights
+        rival = LinearSEM._trusted(
+            weights.copy(), found.variances.copy(), found.intercepts, model.names
+        )
         shown = weights.copy()
-        if j >= 0:
+        if found.effect >= 0:
             shown = model.weights.copy()
-            shown[j, k] = weights[j, k]
+            shown[found.effect, found.cause] = weights[found.effect, found.cause]
         else:
             slight = np.abs(weights - model.weights) < 0.5 * self.space.min_effect
             shown[slight] = model.weights[slight]
-        return Answer(gains, rival, changes_in_words(model.weights, shown, model.names))
+        return Answer(found.gains, rival, changes_in_words(model.weights, shown, model.names))
 
     def reported(self, model: LinearSEM) -> Floats:
         """The weights that would be reported of a known system."""
@@ -187,7 +187,7 @@ class ResolutionClaim:
         rows = moments.rows(intercept=self.space.intercept)
         weights, variances = estimate.weights.copy(), estimate.noise_variances.copy()
         if isinstance(found, Move):
-            weights[found.effect] += resolution_response.direction(
+            weights[found.effect] += resolution_response.move_row(
                 rows.grams[found.effect],
                 found.effect,
                 found.cause,
@@ -196,7 +196,7 @@ class ResolutionClaim:
             )
         else:
             for j in np.flatnonzero(found.is_swapped):
-                weights[j], residual = resolution_response.fitted_on(
+                weights[j], residual = resolution_response.fit_row_on(
                     rows.grams[j], int(j), int(found.before[j])
                 )
                 if residual > 0.0:
@@ -219,8 +219,8 @@ def claim_of(stopping: Stopping, space: ModelClass, epsilon: float | None) -> Cl
     )
 
 
-def _reference(model: LinearSEM) -> response.Model:
-    return model.weights, model.noise_variances, model.intercepts, model.order
+def _reference(model: LinearSEM) -> Model:
+    return Model(model.weights, model.noise_variances, model.intercepts, model.order)
 
 
 def _largest_error(report: LinearSEM, truth: LinearSEM) -> float:

@@ -15,7 +15,10 @@ import numpy as np
 from causalfocus.arrays import Floats, Ints
 from causalfocus.guarantees.alarms import Alarm, alarms, loudest, refusal
 from causalfocus.guarantees.decision import LEVEL_FLOOR, Decision, MixtureRule
+from causalfocus.kernels.evidence.row_evidence import Prior
 from causalfocus.kernels.exact import other_graphs, same_graph
+from causalfocus.kernels.exact.certificate import Setting
+from causalfocus.kernels.records import Bounds, Rows, Span
 from causalfocus.moments.moments import Moments
 from causalfocus.moments.views import RowMoments
 from causalfocus.system.graph import changes_in_words
@@ -47,20 +50,23 @@ class EvidenceRule(MixtureRule):
     """The rule for one class, accuracy and confidence."""
 
     @cached_property
-    def _prior(self) -> tuple[float, float, float]:
-        """tau2, a0, b0 of the fixed prior, from the class alone."""
+    def _prior(self) -> Prior:
+        """The fixed prior, from the class alone."""
         low, high = self.space.variance_limits
         known = self.space.noise_variance is not None
         middle = math.sqrt(low * high) if known else 1.0
         a0 = 1.0 / max(0.5 * math.log(high / low), 0.05) ** 2 if known else 0.01
         largest = self.space.max_effect or 10.0 * self.space.min_effect
-        return largest**2 / (3.0 * middle), a0, a0 * middle
+        return Prior(largest**2 / (3.0 * middle), a0, a0 * middle)
 
     @cached_property
-    def _setting(self) -> tuple[float, float, float, float, float]:
-        low, high = self.space.variance_limits
+    def _bounds(self) -> Bounds:
+        return Bounds(self.space.min_effect, self.space.effect_limit, *self.space.variance_limits)
+
+    @cached_property
+    def _setting(self) -> Setting:
         wide = self.epsilon if self.epsilon is not None else 0.5 * self.space.min_effect
-        return low, high, wide, NARROW * wide, STIFFNESS
+        return Setting(wide, NARROW * wide, STIFFNESS)
 
     def decide(
         self, moments: Moments, estimate: LinearSEM, *, judge_graph: bool = True
@@ -145,9 +151,10 @@ class EvidenceRule(MixtureRule):
         for cause, effect, weight in estimate.edges:
             j, k = estimate.names.index(effect), estimate.names.index(cause)
             reach = same_graph.interval_reach(
-                (rows.grams, rows.lows, rows.counts),
+                Rows(rows.grams, rows.lows, rows.counts),
                 estimate.weights,
                 (j, k),
+                self._bounds,
                 self._prior,
                 self._setting,
                 self.threshold,
@@ -166,10 +173,10 @@ class EvidenceRule(MixtureRule):
         if self.epsilon is None:
             return np.full((estimate.p, estimate.p), math.inf)
         return same_graph.same_graph_evidence(
-            (rows.grams, rows.lows, rows.counts),
+            Rows(rows.grams, rows.lows, rows.counts),
             estimate.weights,
             self.epsilon,
-            (self.space.min_effect, self.space.effect_limit),
+            self._bounds,
             self._prior,
             self._setting,
             enough,
@@ -185,9 +192,9 @@ class EvidenceRule(MixtureRule):
         the class with the estimate's graph.
         """
         return same_graph.out_of_class_evidence(
-            (rows.grams, rows.lows, rows.counts),
+            Rows(rows.grams, rows.lows, rows.counts),
             estimate.weights,
-            (self.space.min_effect, self.space.effect_limit),
+            self._bounds,
             self._prior,
             self._setting,
         )
@@ -199,18 +206,18 @@ class EvidenceRule(MixtureRule):
         if estimate.p == 1:
             return levels[1]
         tables = self._family_tables(rows, estimate, levels)
-        return other_graphs.different_graph_evidence(*tables, estimate.weights, levels)
+        return other_graphs.different_graph_evidence(*tables, estimate.weights, Span(*levels))
 
     def _family_tables(
         self, rows: RowMoments, estimate: LinearSEM, levels: tuple[float, float]
     ) -> tuple[Floats, Floats]:
         return other_graphs.family_tables(
-            (rows.grams, rows.lows, rows.counts),
+            Rows(rows.grams, rows.lows, rows.counts),
             estimate.weights,
-            (self.space.min_effect, self.space.effect_limit),
+            self._bounds,
             self._prior,
             self._setting,
-            levels,
+            Span(*levels),
         )
 
 

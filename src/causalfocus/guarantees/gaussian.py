@@ -17,6 +17,7 @@ from causalfocus.guarantees.alarms import Alarm, alarms, loudest, refusal
 from causalfocus.guarantees.class_ import JUDGE_FROM, STIFFNESS, Interval
 from causalfocus.guarantees.decision import Decision, MixtureRule
 from causalfocus.guarantees.foresight import as_rows, foresight
+from causalfocus.kernels.arithmetic.sets import nondescendants
 from causalfocus.kernels.gaussian import direction_evidence, resolution, swaps
 from causalfocus.kernels.gaussian import intervals as resolution_intervals
 from causalfocus.kernels.gaussian import levels as resolution_levels
@@ -46,7 +47,7 @@ class ResolutionRule(MixtureRule):
         """What the kernels need to know: claim and mixing, from what the user chose alone."""
         smallest = self.space.min_effect
         wide = self.epsilon if self.epsilon is not None else 0.5 * smallest
-        return (
+        return resolution.Scale(
             math.inf if self.epsilon is None else self.epsilon,
             smallest,
             CUT * smallest,
@@ -86,44 +87,47 @@ class ResolutionRule(MixtureRule):
         split = self.split(moments)
         if split is None:
             return ResolutionVerdict(False, None)
-        data, weights = (self.times(moments), split), estimate.weights
-        _, tables, families = resolution.row_tables(
-            data, weights, self.scale, -math.inf, self.threshold, True
-        )
-        if resolution_levels.row_evidence(tables, weights) < self.threshold:
-            return ResolutionVerdict(False, _least(tables, families, weights))
+        data, weights = resolution.Data(self.times(moments), split), estimate.weights
+        tables = resolution.row_tables(data, weights, self.scale, -math.inf, self.threshold, True)
+        if resolution_levels.row_evidence(tables.evidence, weights) < self.threshold:
+            return ResolutionVerdict(False, _least(tables.evidence, tables.families, weights))
         costs = swaps.swap_costs(split, weights)
-        missing = swaps.missing_evidence(costs, weights, split[2])
+        missing = swaps.missing_evidence(costs, weights, split.log_share)
         if missing.min() < self.threshold:
             return ResolutionVerdict(False, _without(missing, weights))
-        order, before, is_swapped = swaps.contrary_order(costs, weights)
-        if order + swaps.log_swap_weight(estimate.p, split[2]) < self.threshold:
-            rival = Reorder(before, is_swapped) if is_swapped.any() else None
+        order = swaps.contrary_order(costs, weights)
+        if order.cost + swaps.log_swap_weight(estimate.p, split.log_share) < self.threshold:
+            rival = Reorder(order.before, order.is_swapped) if order.is_swapped.any() else None
             return ResolutionVerdict(False, rival)
-        found, tables, families = resolution.row_tables(
+        tables = resolution.row_tables(
             data, weights, self.scale, self.threshold, self.threshold, False
         )
-        if found and resolution_levels.row_evidence(tables, weights) >= self.threshold:
+        if (
+            tables.may_reach
+            and resolution_levels.row_evidence(tables.evidence, weights) >= self.threshold
+        ):
             return ResolutionVerdict(True, None)
-        return ResolutionVerdict(False, _least(tables, families, weights))
+        return ResolutionVerdict(False, _least(tables.evidence, tables.families, weights))
 
     def intervals(self, moments: Moments, estimate: LinearSEM) -> tuple[Interval, ...]:
         """Per reported edge, the weights that are not rejected at delta if the edges are right."""
         split = self.split(moments) if estimate.n_edges else None
-        data = self.times(moments), split
+        data = None if split is None else resolution.Data(self.times(moments), split)
         n_strong = 0
-        if split is not None:
-            _, tables, _ = resolution.row_tables(
-                (data[0], split), estimate.weights, self.scale, -math.inf, math.inf, False
+        if data is not None:
+            tables = resolution.row_tables(
+                data, estimate.weights, self.scale, -math.inf, math.inf, False
             )
-            n_strong = resolution_levels.strong_edges(tables, estimate.weights, self.threshold)
+            n_strong = resolution_levels.strong_edges(
+                tables.evidence, estimate.weights, self.threshold
+            )
         found = []
         for cause, effect, weight in estimate.edges:
             edge = estimate.names.index(effect), estimate.names.index(cause)
             low, high = -math.inf, math.inf
-            if split is not None:
-                low, high = resolution_intervals.interval(
-                    (data[0], split), estimate.weights, edge, self.scale, self.threshold, n_strong
+            if data is not None:
+                low, high = resolution_intervals.weight_interval(
+                    data, estimate.weights, edge, self.scale, self.threshold, n_strong
                 )
             found.append(Interval(cause, effect, low, weight, high))
         return tuple(found)
@@ -131,7 +135,7 @@ class ResolutionRule(MixtureRule):
     def times(self, moments: Moments) -> direction_evidence.Times:
         """The rows at every mark."""
         rows = moments.timed_rows(intercept=self.space.intercept)
-        return rows.grams, rows.lows, rows.counts
+        return direction_evidence.Times(rows.grams, rows.lows, rows.counts)
 
     def split(self, moments: Moments) -> resolution.Split | None:
         """Training and later samples, with the training's share and what it foresees."""
@@ -146,8 +150,9 @@ class ResolutionRule(MixtureRule):
         split = self.split(moments)
         if split is None:
             return None
-        order = swaps.contrary_order(swaps.swap_costs(split, estimate.weights), estimate.weights)[0]
-        level = order + swaps.log_swap_weight(estimate.p, split[2])
+        costs = swaps.swap_costs(split, estimate.weights)
+        order = swaps.contrary_order(costs, estimate.weights)
+        level = order.cost + swaps.log_swap_weight(estimate.p, split.log_share)
         return alarm if level >= self.threshold else None
 
     def alarms(self, moments: Moments, estimate: LinearSEM) -> tuple[Alarm, ...]:
@@ -168,7 +173,7 @@ def _least(tables: Floats, families: Ints, weights: Floats) -> "Move | None":
 def _without(missing: Floats, weights: Floats) -> "Reorder":
     """The alternative without the reported edge that has the least evidence."""
     j, k = np.unravel_index(int(missing.argmin()), missing.shape)
-    before = resolution.nondescendants(weights)
+    before = nondescendants(weights)
     before[j] &= ~(1 << int(k))
     return Reorder(before, np.arange(len(weights)) == j)
 
@@ -224,16 +229,16 @@ class ResolutionDecision(Decision):
         if split is None:
             value = math.inf if p == 1 else -math.inf
             return np.where(weights != 0.0, value, math.inf), value, value
-        data = self.rule.times(self.moments), split
-        _, tables, _ = resolution.row_tables(
+        data = resolution.Data(self.rule.times(self.moments), split)
+        tables = resolution.row_tables(
             data, weights, self.rule.scale, -math.inf, math.inf, False
-        )
+        ).evidence
         found = resolution_levels.row_evidence(tables, weights)
         costs = swaps.swap_costs(split, weights)
-        order = swaps.contrary_order(costs, weights)[0]
-        missing = swaps.missing_evidence(costs, weights, split[2])
+        order = swaps.contrary_order(costs, weights).cost
+        missing = swaps.missing_evidence(costs, weights, split.log_share)
         edges = np.minimum(resolution_levels.edge_levels(tables, weights), missing)
-        return edges, found, order + swaps.log_swap_weight(p, split[2])
+        return edges, found, order + swaps.log_swap_weight(p, split.log_share)
 
     @cached_property
     def alarms(self) -> tuple[Alarm, ...]:

@@ -23,6 +23,7 @@ from causalfocus.guarantees import (
 )
 from causalfocus.guarantees.claims import ExactClaim, Stopping, claim_of
 from causalfocus.guarantees.paper import PaperConstants
+from causalfocus.kernels.records import Actions
 from causalfocus.learner.advice import advice
 from causalfocus.learner.protocol import Told
 from causalfocus.learner.recording import Recording
@@ -240,7 +241,7 @@ class Focus(Recording):
         if not self.claim.bounds_noise and counts.min() < 2 * (len(self.names) + 1):
             return np.zeros(len(self.actions))
         weights = self._hedge.weights / self._costs
-        gains = self.claim.gains(self.estimate, (self._targets, self._values, weights))
+        gains = self.claim.gains(self.estimate, Actions(self._targets, self._values, weights))
         return gains / self._costs if np.isfinite(gains).all() else np.zeros(len(gains))
 
     @property

@@ -17,6 +17,7 @@ from causalfocus.guarantees import (
     ResolutionRule,
 )
 from causalfocus.guarantees.claims import Claim, ExactClaim, ResolutionClaim
+from causalfocus.kernels.records import Model, Parameters
 from causalfocus.kernels.sums import population
 from causalfocus.moments.moments import Moments
 from causalfocus.oracles import best_alternative
@@ -121,8 +122,8 @@ class Judge:
             return None
         model = decision.estimate
         gains = population.divergences(
-            (model.weights, model.noise_variances, model.intercepts, model.order),
-            (rival.weights, rival.noise_variances, rival.intercepts),
+            Model(model.weights, model.noise_variances, model.intercepts, model.order),
+            Parameters(rival.weights, rival.noise_variances, rival.intercepts),
             self.targets,
             self.values,
         )

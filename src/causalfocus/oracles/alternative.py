@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from causalfocus.kernels.exact import response
+from causalfocus.kernels.records import Bounds, Model
 from causalfocus.moments.moments import weights_as_arrays
 from causalfocus.oracles.limits import numerical_errors, require_feasible_size
 from causalfocus.system.actions import Action
@@ -69,16 +70,17 @@ def best_alternative(
     epsilon = space.checked_epsilon(epsilon)
     actions = weights_as_arrays(weights, model.names)
     with numerical_errors("alternative oracle", model):
-        gains, is_same, found, variances, intercepts = response.alternative(
-            (model.weights, model.noise_variances, model.intercepts, model.order),
+        found = response.closest_rival(
+            Model(model.weights, model.noise_variances, model.intercepts, model.order),
             actions,
-            (space.min_effect, space.effect_limit),
-            space.variance_limits,
+            Bounds(space.min_effect, space.effect_limit, *space.variance_limits),
             epsilon,
             space.intercept,
         )
     if model.p == 1:
         return Alternative(None, math.inf, None)
-    value = float((gains * actions[2]).sum())
-    closest = LinearSEM._trusted(found.copy(), variances.copy(), intercepts, model.names)
-    return Alternative(closest, value, "same graph" if is_same else "different graph")
+    value = float((found.gains * actions.weights).sum())
+    closest = LinearSEM._trusted(
+        found.weights.copy(), found.variances.copy(), found.intercepts, model.names
+    )
+    return Alternative(closest, value, "same graph" if found.is_same else "different graph")

@@ -6,6 +6,7 @@ import numpy as np
 
 from causalfocus.arrays import Floats, Ints
 from causalfocus.kernels.exact import oracles
+from causalfocus.kernels.records import Bounds, Rows
 from causalfocus.moments.moments import Moments
 from causalfocus.moments.views import RowMoments
 from causalfocus.oracles.limits import numerical_errors, require_feasible_size
@@ -38,14 +39,14 @@ def joint_mle(moments: Moments, space: ModelClass) -> LinearSEM:
     rows = moments.rows(intercept=space.intercept)
     candidates, starts = oracles.all_others(len(moments.names))
     with numerical_errors("joint MLE", rows):
-        _, weights, variances, _ = oracles.joint_mle(
-            (rows.grams, rows.lows, rows.counts),
+        found = oracles.joint_mle(
+            Rows(rows.grams, rows.lows, rows.counts),
             candidates,
             starts,
-            (space.min_effect, space.effect_limit),
-            space.variance_limits,
+            Bounds(space.min_effect, space.effect_limit, *space.variance_limits),
             math.inf,
         )
+    weights, variances = found.weights, found.variances
     return LinearSEM._trusted(
         weights, variances, fitted_intercepts(weights, rows, space.intercept), moments.names
     )
@@ -59,10 +60,9 @@ def graph_mle(moments: Moments, parents: Ints, space: ModelClass) -> LinearSEM:
     rows = moments.rows(intercept=space.intercept)
     with numerical_errors("fit of a graph", rows):
         weights, variances = oracles.graph_mle(
-            (rows.grams, rows.lows, rows.counts),
+            Rows(rows.grams, rows.lows, rows.counts),
             parents,
-            (space.min_effect, space.effect_limit),
-            space.variance_limits,
+            Bounds(space.min_effect, space.effect_limit, *space.variance_limits),
         )
     return LinearSEM._trusted(
         weights, variances, fitted_intercepts(weights, rows, space.intercept), moments.names

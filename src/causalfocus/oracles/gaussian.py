@@ -1,7 +1,7 @@
 """The report of the resolution rule: a graph of the effects that matter, and their weights."""
 
-from causalfocus.kernels.exact import oracles
 from causalfocus.kernels.gaussian import response as resolution_response
+from causalfocus.kernels.records import Rows
 from causalfocus.moments.moments import Moments
 from causalfocus.oracles.estimate import fitted_intercepts
 from causalfocus.oracles.limits import numerical_errors, require_feasible_size
@@ -23,10 +23,10 @@ def report(moments: Moments, space: ModelClass) -> LinearSEM:
     """
     require_feasible_size(len(moments.names))
     rows = moments.rows(intercept=space.intercept)
-    kernel_rows = rows.grams, rows.lows, rows.counts
     with numerical_errors("report", rows):
-        graph, variances = oracles.reported(kernel_rows, space.min_effect)
-        weights = resolution_response.refitted(kernel_rows, graph)
+        weights, variances = resolution_response.gaussian_estimate(
+            Rows(rows.grams, rows.lows, rows.counts), space.min_effect
+        )
     return LinearSEM._trusted(
         weights, variances, fitted_intercepts(weights, rows, space.intercept), moments.names
     )

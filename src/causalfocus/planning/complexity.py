@@ -18,6 +18,7 @@ from scipy.optimize import linprog
 from causalfocus.arrays import Floats
 from causalfocus.errors import InvalidInputError, NumericalError
 from causalfocus.guarantees.claims import Answer, Claim, ExactClaim, Stopping, claim_of
+from causalfocus.kernels.records import Actions
 from causalfocus.oracles.limits import require_feasible_size
 from causalfocus.system.actions import Action, ActionSet, actions_as_arrays
 from causalfocus.system.sem import LinearSEM
@@ -212,7 +213,7 @@ class _Game:
     def _answer(self, design: Floats) -> tuple[Floats, Answer]:
         """Divergences per unit of cost of the closest alternative to a design."""
         targets, values = actions_as_arrays(self.actions, self.model.names)
-        answer = self.claim.answer(self.model, (targets, values, design / self.costs))
+        answer = self.claim.answer(self.model, Actions(targets, values, design / self.costs))
         return answer.gains / self.costs, answer
 
 

@@ -182,14 +182,15 @@ class LinearSEM:
 
     def kl(self, other: LinearSEM, action: Action = OBSERVE) -> float:
         """KL divergence of the other model's distribution from this one's, in nats."""
+        from causalfocus.kernels.records import Model, Parameters
         from causalfocus.kernels.sums import population
 
         self._require_same_names(other)
         target = target_index(action, self.names)
         value = 0.0 if action.value is None else action.value
         result = population.divergences(
-            (self.weights, self.noise_variances, self.intercepts, self.order),
-            (other.weights, other.noise_variances, other.intercepts),
+            Model(self.weights, self.noise_variances, self.intercepts, self.order),
+            Parameters(other.weights, other.noise_variances, other.intercepts),
             np.array([target]),
             np.array([value]),
         )

@@ -13,8 +13,8 @@ import numpy as np
 
 from causalfocus.arrays import Floats, Ints
 from causalfocus.baselines.kernels.log_sums import drawn, log_add, log_sum
+from causalfocus.kernels.arithmetic.sets import as_mask
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.search.subsets import as_mask
 
 NEVER = -math.inf
 

@@ -9,9 +9,8 @@ import math
 import numpy as np
 
 from causalfocus.arrays import Floats, Ints
+from causalfocus.kernels.arithmetic.sets import count, regressors_of
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.evidence.row_evidence import regressors_of
-from causalfocus.kernels.search.subsets import count
 
 Prior = tuple[float, float, float, float, float]
 """tau2, kappa2, a0, b0, and the logarithm of the prior odds of an edge."""

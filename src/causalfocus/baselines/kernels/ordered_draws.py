@@ -11,8 +11,8 @@ import numpy as np
 
 from causalfocus.arrays import Floats, Ints
 from causalfocus.baselines.kernels.log_sums import drawn, log_add, log_sum
+from causalfocus.kernels.arithmetic.sets import as_mask, as_nodes
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.search.subsets import as_mask, as_nodes
 
 
 @kernel
