@@ -9,10 +9,11 @@ from scipy import integrate, stats
 
 import causalfocus as cf
 from causalfocus.guarantees.class_ import EvidenceRule
+from causalfocus.kernels import records
 from causalfocus.kernels.evidence import row_evidence
 from causalfocus.kernels.evidence.edge_evidence import Departure, Mixing, Noise, edge_evidence
 from causalfocus.kernels.exact import certificate, other_graphs
-from causalfocus.kernels.records import Row, Rows, Span
+from causalfocus.kernels.records import Row, Span
 from literal import Bounds, Rows, enumerate_dags, local_fitter
 from literal.scores import likelihood_score
 
@@ -222,7 +223,7 @@ def data_for(p: int, n: int, seed: int, *, intercept: bool = False):
 def judged(rule: EvidenceRule, moments: cf.Moments, estimate: cf.LinearSEM, levels):
     rows = moments.evidence_rows(intercept=rule.space.intercept)
     return other_graphs.family_tables(
-        Rows(rows.grams, rows.lows, rows.counts),
+        records.Rows(rows.grams, rows.lows, rows.counts),
         estimate.weights,
         rule._bounds,
         rule._prior,

@@ -9,6 +9,7 @@ from scipy import integrate, stats
 import causalfocus as cf
 from causalfocus.baselines import ABCD, CBED, DagPosterior
 from causalfocus.baselines.kernels import graph_gain, information_gain, quick_exp
+from causalfocus.baselines.kernels.records import Models
 from causalfocus.baselines.posterior import Ensemble
 from instances import endpoint_actions
 
@@ -30,7 +31,7 @@ def posterior_of(
 
 
 def gains(models: Ensemble, targets: list[int], values: list[float], noise: np.ndarray) -> list:
-    parts = (models.weights, models.variances, models.constants)
+    parts = Models(models.weights, models.variances, models.constants)
     return information_gain.information_gains(
         parts, np.array(targets), np.array(values), noise
     ).tolist()

@@ -90,9 +90,7 @@ def test_residuals_keep_their_digits_or_say_so(offset: float, noise: float) -> N
     moments = cf.Moments(["a", "b"])
     moments.add_many([cf.OBSERVE] * n, np.column_stack([a, b]))
     rows = moments.evidence_rows(intercept=True)
-    fit = least_squares(
-        Row(rows.grams[1], rows.lows[1], 1), np.array([0, 2]), rows.counts[1]
-    )
+    fit = least_squares(Row(rows.grams[1], rows.lows[1], 1), np.array([0, 2]), rows.counts[1])
     residual, found = fit.residual, fit.coefficients
     slope, constant = Fraction(float(found[0])), Fraction(float(found[1]))
     exact = sum(

@@ -6,13 +6,13 @@ import math
 import mpmath
 import numpy as np
 import pytest
-from causalfocus.kernels.arithmetic.sets import as_mask
 from scipy import stats
 from scipy.special import logsumexp
 
 import causalfocus as cf
 from causalfocus.baselines import DagPosterior, Prior
 from causalfocus.baselines.kernels import layers, local_scores, ordered_draws
+from causalfocus.kernels.arithmetic.sets import as_mask
 from instances import endpoint_actions
 from literal.all_dags import Dag, enumerate_dags
 

@@ -91,9 +91,7 @@ def test_evidence_along_a_direction_is_a_lower_bound(s: int, stiffness: float, d
     fit, sums, u = fit_along(x, y, [8, 16, 32, 64, 128], 0)
     b_hat = fit.coefficients
     spread = np.full(s, 0.05**2)
-    mixing = direction_evidence.DirectionMixing(
-        np.vstack([spread, np.zeros(s)]), 0.3, stiffness
-    )
+    mixing = direction_evidence.DirectionMixing(np.vstack([spread, np.zeros(s)]), 0.3, stiffness)
     centre = fit.residual / fit.n
     work = np.empty((5, s + 1, s + 1))
     direction = fit.inverse[:, 0] / fit.inverse[0, 0]

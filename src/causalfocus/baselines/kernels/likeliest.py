@@ -12,7 +12,7 @@ from causalfocus.kernels.search.orders import best_order, local_mask, local_mask
 
 @kernel
 def likeliest_dag(scores: Floats) -> Ints:
-    """Parents of every node, sets of nodes; scores : (p, 2^(p - 1)) by mask over the others."""
+    """Return the parents of every node, sets of nodes; scores : (p, 2^(p - 1)) by mask."""
     p = scores.shape[0]
     size = 1 << (p - 1)
     costs = -scores
