@@ -14,8 +14,9 @@ from causalfocus.baselines.baseline import soft_action
 from causalfocus.baselines.belief import BeliefLearner
 from causalfocus.baselines.dcdi import DcdiFit
 from causalfocus.baselines.kernels.acyclicity import is_acyclic
-from causalfocus.baselines.kernels.gradient_norm import gradient_norms
+from causalfocus.baselines.kernels.gradient_norm import Belief, gradient_norms
 from causalfocus.baselines.kernels.masked_loss import mean_square
+from causalfocus.baselines.kernels.records import Models
 from causalfocus.baselines.kernels.two_phase import drawn_dags
 from causalfocus.baselines.kernels.variance_ratio import variance_ratios
 from worlds import action_set
@@ -24,7 +25,7 @@ SPACE = cf.PAPER_CLASS
 QUICK = Schedule(rate=1e-2, window=25, most=5000)
 
 
-def some_models(seed: int, *, constants: bool) -> tuple[Floats, Floats, Floats]:
+def some_models(seed: int, *, constants: bool) -> Models:
     rng = np.random.default_rng(seed)
     drawn = [
         cf.random_sem(
@@ -35,7 +36,7 @@ def some_models(seed: int, *, constants: bool) -> tuple[Floats, Floats, Floats]:
         )
         for _ in range(6)
     ]
-    return (
+    return Models(
         np.array([m.weights for m in drawn]),
         np.array([m.noise_variances for m in drawn]),
         np.array([m.intercepts for m in drawn]),
@@ -127,8 +128,8 @@ def test_the_gradient_norm_is_that_of_finite_differences() -> None:
                     total += ((sides[0] - sides[1]) / 2e-5) ** 2
             expected[a] += math.sqrt(total) / len(weights)
     found = gradient_norms(
-        (weights, variances, constants),
-        (own, chance(logits), noise),
+        Models(weights, variances, constants),
+        Belief(own, chance(logits), noise),
         centre,
         np.array([-1, 1]),
         np.array([0.0, 1.5]),

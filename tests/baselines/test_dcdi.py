@@ -12,7 +12,13 @@ from causalfocus.arrays import Floats, Ints
 from causalfocus.baselines import Schedule, constraint, fit_dcdi, fit_dcdi_gumbel
 from causalfocus.baselines.dcdi import DcdiFit, acyclic_parents, edge_penalty
 from causalfocus.baselines.kernels import gumbel
-from causalfocus.baselines.kernels.masked_loss import loss_and_gradient, probabilities_of
+from causalfocus.baselines.kernels.masked_loss import (
+    Data,
+    Gradients,
+    Penalty,
+    loss_and_gradient,
+    probabilities_of,
+)
 from causalfocus.baselines.random import parent_sets
 from causalfocus.learner.protocol import Told
 from literal.all_dags import enumerate_dags
@@ -80,12 +86,10 @@ def small_problem(seed: int) -> tuple[cf.Moments, list[Told], Floats, Floats]:
     return moments, log, weights, logits
 
 
-def loss(
-    moments: cf.Moments, weights: Floats, logits: Floats, penalty: tuple[float, float, float]
-) -> float:
+def loss(moments: cf.Moments, weights: Floats, logits: Floats, penalty: Penalty) -> float:
     rows = moments.rows(intercept=False)
-    spare = np.zeros((4, 4)), np.zeros((4, 4))
-    data = (rows.grams, rows.counts, moments.n)
+    spare = Gradients(np.zeros((4, 4)), np.zeros((4, 4)))
+    data = Data(rows.grams, rows.counts, moments.n)
     return float(loss_and_gradient(data, weights, logits, penalty, spare)[0])
 
 
@@ -108,16 +112,17 @@ def test_the_expected_loss_is_the_mean_over_all_masks() -> None:
     h = constraint(chance)
     edges, gamma, mu = 0.3, 0.7, 5.0
     expected = likelihood + edges * chance.sum() / 16 + gamma * h + mu / 2 * h * h
-    assert loss(moments, weights, logits, (edges, gamma, mu)) == pytest.approx(expected, rel=1e-12)
+    penalty = Penalty(edges, gamma, mu)
+    assert loss(moments, weights, logits, penalty) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_gradients_are_those_of_finite_differences(seed: int) -> None:
     moments, _, weights, logits = small_problem(seed)
-    penalty = (0.2, 0.5, 3.0)
+    penalty = Penalty(0.2, 0.5, 3.0)
     rows = moments.rows(intercept=False)
-    found = np.zeros((4, 4)), np.zeros((4, 4))
-    loss_and_gradient((rows.grams, rows.counts, moments.n), weights, logits, penalty, found)
+    found = Gradients(np.zeros((4, 4)), np.zeros((4, 4)))
+    loss_and_gradient(Data(rows.grams, rows.counts, moments.n), weights, logits, penalty, found)
     for parameters, gradient in zip((weights, logits), found, strict=True):
         for t, j in itertools.permutations(range(4), 2):
             at, sides = parameters[t, j], []
@@ -135,7 +140,11 @@ def sampled_problem() -> tuple[gumbel.Samples, Ints, gumbel.Parameters, Floats]:
     rng = np.random.default_rng(0)
     others = rng.normal(size=(2, 4)) * 0.3
     noise = gumbel.logistic_noise(rng, len(log), 4)
-    return (values, targets), np.arange(len(log)), (weights, logits, others), noise
+    samples, parameters = (
+        gumbel.Samples(values, targets),
+        gumbel.Parameters(weights, logits, others),
+    )
+    return samples, np.arange(len(log)), parameters, noise
 
 
 def plain_sampled_loss(
@@ -157,7 +166,7 @@ def test_the_sampled_objective_and_its_gradients() -> None:
     """Straight through: the mask counts as 0 or 1, and moves with the logit as its soft value."""
     samples, rows, parameters, noise = sampled_problem()
     weights, logits, others = parameters
-    gradients = np.zeros((4, 4)), np.zeros((4, 4)), np.zeros((2, 4))
+    gradients = gumbel.Parameters(np.zeros((4, 4)), np.zeros((4, 4)), np.zeros((2, 4)))
     found = gumbel.sampled_loss(samples, rows, parameters, noise, gradients)
     soft = 1 / (1 + np.exp(-(logits + noise)))
     masks = (soft > 0.5).astype(float)
@@ -192,9 +201,9 @@ def test_masks_come_with_the_probability_of_their_logit() -> None:
 
 def test_the_penalties_and_their_gradient() -> None:
     logits = np.random.default_rng(3).normal(size=(4, 4))
-    penalty = (0.2, 0.4, 2.0)
+    penalty = Penalty(0.2, 0.4, 2.0)
     gradient = np.zeros((4, 4))
-    total, h = gumbel.penalised(logits, penalty, gradient)
+    total, h = gumbel.add_penalty(logits, penalty, gradient)
     chance = probabilities_of(logits)
     assert h == pytest.approx(constraint(chance))
     assert total == pytest.approx(0.2 * chance.sum() / 16 + 0.4 * h + h * h)
@@ -202,7 +211,7 @@ def test_the_penalties_and_their_gradient() -> None:
         at, sides = logits[t, j], []
         for step in (1e-6, -1e-6):
             logits[t, j] = at + step
-            sides.append(gumbel.penalised(logits, penalty, np.zeros((4, 4)))[0])
+            sides.append(gumbel.add_penalty(logits, penalty, np.zeros((4, 4)))[0])
         logits[t, j] = at
         assert gradient[t, j] == pytest.approx((sides[0] - sides[1]) / 2e-6, abs=1e-8)
 

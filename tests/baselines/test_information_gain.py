@@ -11,6 +11,7 @@ import causalfocus as cf
 from causalfocus.arrays import Floats, Ints
 from causalfocus.baselines import ABCD, CBED, DagPosterior
 from causalfocus.baselines.kernels import graph_gain, information_gain, quick_exp
+from causalfocus.baselines.kernels.records import Models
 from causalfocus.baselines.posterior import Ensemble
 from worlds import action_set, draw_samples
 
@@ -30,7 +31,7 @@ def posterior_of(
 
 
 def gains(models: Ensemble, targets: list[int], values: list[float], noise: Floats) -> list[float]:
-    parts = (models.weights, models.variances, models.constants)
+    parts = Models(models.weights, models.variances, models.constants)
     found = information_gain.information_gains(parts, np.array(targets), np.array(values), noise)
     return [float(gain) for gain in found]
 

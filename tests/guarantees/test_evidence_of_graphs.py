@@ -9,6 +9,8 @@ import causalfocus as cf
 from causalfocus.arrays import Floats
 from causalfocus.guarantees.class_ import ClassRule
 from causalfocus.kernels.exact import certificate, other_graphs
+from causalfocus.kernels.records import Span
+from causalfocus.oracles.for_kernels import bounds_of, rows_of
 from instances import draw_each
 from kernels.densities import log_marginal
 from literal import Bounds, Rows, enumerate_dags, local_fitter
@@ -23,12 +25,12 @@ def judge(
     """The costs of families, and the evidence against them."""
     rows = moments.evidence_rows(intercept=rule.space.intercept)
     return other_graphs.family_tables(
-        (rows.grams, rows.lows, rows.counts),
+        rows_of(rows),
         estimate.weights,
-        (rule.space.min_effect, rule.space.effect_limit),
+        bounds_of(rule.space),
         rule._prior,
         rule._setting,
-        levels,
+        Span(*levels),
     )
 
 
@@ -82,7 +84,7 @@ def test_branch_b_equals_brute_force_over_all_dags(
     costs, evidence = judge(rule, moments, estimate, levels)
     own = tuple(frozenset(int(k) for k in np.flatnonzero(row)) for row in estimate.weights)
     brute = BruteForce(costs, evidence, own)
-    found = other_graphs.different_graph_evidence(costs, evidence, estimate.weights, levels)
+    found = other_graphs.different_graph_evidence(costs, evidence, estimate.weights, Span(*levels))
     assert found <= max(brute.true_least(), -64.0)
     if found == -math.inf:
         assert not brute.rejects(-64.0)

@@ -15,7 +15,7 @@ from causalfocus.guarantees.alarms import W_ALARM
 from causalfocus.guarantees.class_ import ClassRule
 from causalfocus.guarantees.gaussian import GaussianRule
 from causalfocus.kernels.evidence import training
-from causalfocus.kernels.search.tableau import Row
+from causalfocus.kernels.records import Row
 from causalfocus.moments.anchors import exact_difference
 from causalfocus.moments.assumption_sums import Watch
 from causalfocus.report.checks import alarm_history, check_picture, residuals
@@ -102,7 +102,7 @@ def test_noise_of_its_own_is_foretold_by_a_student_density() -> None:
     x, y = rng.standard_normal((30, 1)), rng.standard_normal(30)
     data = np.column_stack([x, y])
     first, later = data[:12].T @ data[:12], data[12:].T @ data[12:]
-    rows = (first, 0 * first, 1), 12.0, (later, 0 * later, 1), 18.0
+    rows = Row(first, 0 * first, 1), 12.0, Row(later, 0 * later, 1), 18.0
     found = training.log_foretold(*rows, np.array([0]), 3.0)
     b = float((x[:12, 0] @ y[:12]) / (x[:12, 0] @ x[:12, 0]))
     scale2 = float(((y[:12] - b * x[:12, 0]) ** 2).sum()) / 11
@@ -130,7 +130,7 @@ def test_alarms_average_to_at_most_one() -> None:
             own = data.shape[1] - 1
 
             def row(chosen: Bools, data: Floats = data, own: int = own) -> Row:
-                return (data[chosen].T @ data[chosen], np.zeros((own + 1, own + 1)), own)
+                return Row(data[chosen].T @ data[chosen], np.zeros((own + 1, own + 1)), own)
 
             early = np.arange(n) < mark
             before = (row(early), float(mark))
@@ -236,7 +236,7 @@ def test_alarms_are_below_the_ratio_to_every_system_inside_the_claim(rule: str) 
     x, y, t = samples[own, 0], samples[own, 1], np.arange(1.0, 201)[own]
     data = np.column_stack([x, t, y])
     (first, n_first), (rest, n_rest) = (
-        ((data[chosen].T @ data[chosen], np.zeros((3, 3)), 2), float(chosen.sum()))
+        (Row(data[chosen].T @ data[chosen], np.zeros((3, 3)), 2), float(chosen.sum()))
         for chosen in (early[own], ~early[own])
     )
     log_m = training.log_predictive(first, n_first, rest, n_rest, np.array([0, 1]))

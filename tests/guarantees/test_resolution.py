@@ -8,6 +8,7 @@ import pytest
 import causalfocus as cf
 from causalfocus.guarantees.departures import Reorder
 from causalfocus.guarantees.gaussian import GaussianRule
+from causalfocus.kernels.arithmetic.sets import nondescendants
 from causalfocus.kernels.gaussian import levels as resolution_levels
 from causalfocus.kernels.gaussian import resolution
 from causalfocus.oracles import gaussian_estimate
@@ -42,9 +43,9 @@ def test_what_is_surely_enough_does_not_move_the_rival(seed: int) -> None:
     rule = GaussianRule(ACTIONS, SPACE, 0.15, 0.05)
     split = rule.split(moments)
     assert split is not None
-    data = rule.times(moments), split
+    data = resolution.Data(rule.times(moments), split)
     whole, short = (
-        resolution.row_tables(data, estimate, rule.scale, -math.inf, enough, True)[1]
+        resolution.row_tables(data, estimate, rule.scale, -math.inf, enough, True).evidence
         for enough in (math.inf, rule.threshold)
     )
     levels = [resolution_levels.row_evidence(tables, estimate) for tables in (whole, short)]
@@ -213,7 +214,7 @@ def test_rivals_are_systems_that_break_the_claim() -> None:
     rule = GaussianRule(ACTIONS, SPACE, 0.15, 0.05)
     assert rule.holds(estimate, truth)
     j, k = np.argwhere(estimate.weights)[0]
-    others = np.array([int(s) for s in resolution.nondescendants(estimate.weights)])
+    others = np.array([int(s) for s in nondescendants(estimate.weights)])
     others[j] &= ~(1 << int(k))
     without = Reorder(others, np.arange(3) == j).rival(estimate, moments, SPACE)
     assert without.weights[j, k] == 0.0 and not rule.holds(estimate, without)

@@ -9,16 +9,18 @@ import pytest
 import causalfocus as cf
 from causalfocus.arrays import Floats
 from causalfocus.guarantees.gaussian import GaussianRule
+from causalfocus.kernels.arithmetic.sets import as_mask
+from causalfocus.kernels.evidence.edge_evidence import Departure
 from causalfocus.kernels.evidence.row_evidence import even_spread, least_squares
 from causalfocus.kernels.gaussian import direction_evidence, resolution, swaps
-from causalfocus.kernels.search import subsets
+from causalfocus.kernels.records import Row, Span
 from causalfocus.oracles import gaussian_estimate
 from instances import draw_moments
 from literal import enumerate_dags
 from literal.all_dags import Dag
 from worlds import ACTIONS
 
-ALL = (-math.inf, math.inf)
+ALL = Span(-math.inf, math.inf)
 
 
 def is_acyclic(parents: list[set[int]]) -> bool:
@@ -63,7 +65,7 @@ def test_contrary_orders_against_all_dags(p: int, seed: int) -> None:
     reported = [set(np.flatnonzero(weights[j]).tolist()) for j in range(p)]
 
     def cost(j: int, parents: set[int]) -> float:
-        return float(costs[j, subsets.as_mask(sum(1 << k for k in parents), j)])
+        return float(costs[j, as_mask(sum(1 << k for k in parents), j)])
 
     def is_closed(nodes: set[int]) -> bool:
         return all(reported[j] <= nodes for j in nodes)
@@ -91,9 +93,7 @@ def test_contrary_orders_against_all_dags(p: int, seed: int) -> None:
     assert found == pytest.approx(least)
     if math.isfinite(found):
         swapped = [j for j in range(p) if is_swapped[j]]
-        assert sum(costs[j, subsets.as_mask(before_each[j], j)] for j in swapped) == (
-            pytest.approx(found)
-        )
+        assert sum(costs[j, as_mask(before_each[j], j)] for j in swapped) == (pytest.approx(found))
 
 
 def single_evidence(
@@ -110,29 +110,26 @@ def single_evidence(
     times, split = rule.times(moments), rule.split(moments)
     assert split is not None
     epsilon, smallest, cut, top, large, small, fine, a0 = rule.scale
-    p, q = weights.shape[0], times[0].shape[2]
+    p, q = weights.shape[0], times.grams.shape[2]
     regressors = np.array([*sorted(parents), *range(p, q)])
     at = list(regressors).index(k)
-    gram, low, n = times[0][-1, j], times[1][-1, j], times[2][-1, j]
-    block, inverse, residual, b = least_squares((gram, low, j), regressors, n)
+    row, n = Row(times.grams[-1, j], times.lows[-1, j], j), times.counts[-1, j]
+    fit = least_squares(row, regressors, n)
+    b = fit.coefficients
     inverses = direction_evidence.past_inverses(times, j, regressors)
-    fit = (
-        block,
-        inverse,
-        residual,
-        n,
-        *direction_evidence.along(times, j, regressors, inverses, b, at),
-    )
+    sums = direction_evidence.direction_sums(times, j, regressors, inverses, b, at)
     noise = resolution.noise_of(split, j, regressors)
     is_reported = weights[j, k] != 0
 
     def against(values: Floats, wide: float, share: float) -> float:
         if not len(values):
             return math.inf
-        mixing = (even_spread(regressors, p, fine * wide), wide, a0)
-        d = float(np.abs(values - b[at]).min())
-        told = (noise[0] - math.log(share), *noise[1:])
-        return direction_evidence.direction_evidence(fit, mixing, at, d, told, ALL)
+        mixing = direction_evidence.DirectionMixing(
+            even_spread(regressors, p, fine * wide), wide, a0
+        )
+        departure = Departure(at, float(np.abs(values - b[at]).min()))
+        told = noise._replace(log_marginal=noise.log_marginal - math.log(share))
+        return direction_evidence.direction_evidence(fit, sums, mixing, departure, told, ALL)
 
     grid = np.linspace(-6, 6, 240001)
     size = np.abs(grid)
@@ -168,19 +165,19 @@ def test_rows_against_all_dags(p: int, n: int, intercept: bool, seed: int) -> No
             continue
         for j in range(p):
             for k in reported[j] - dag[j]:
-                value = costs[j, subsets.as_mask(sum(1 << m for m in dag[j]), j)]
+                value = costs[j, as_mask(sum(1 << m for m in dag[j]), j)]
                 missing[j, k] = min(missing[j, k], value)
             for k in dag[j] if reported[j] <= dag[j] else ():
                 if (j, dag[j], k) not in seen:
                     seen[j, dag[j], k] = single_evidence(rule, moments, weights, j, dag[j], k)
                 strong[j, k] = min(strong[j, k], seen[j, dag[j], k][0])
                 other[j, k] = min(other[j, k], seen[j, dag[j], k][1])
-    data = (rule.times(moments), split)
+    data = resolution.Data(rule.times(moments), split)
     reachable, tables, _ = resolution.row_tables(
         data, weights, rule.scale, -math.inf, math.inf, False
     )
     assert reachable
     assert tables[0] == pytest.approx(strong, abs=2e-2)
     assert tables[1] == pytest.approx(other, abs=2e-2)
-    found = swaps.missing_evidence(costs, weights, split[2])
-    assert found == pytest.approx(missing + swaps.log_swap_weight(p, split[2]))
+    found = swaps.missing_evidence(costs, weights, split.log_share)
+    assert found == pytest.approx(missing + swaps.log_swap_weight(p, split.log_share))

@@ -9,6 +9,7 @@ from scipy.optimize import lsq_linear
 
 import causalfocus as cf
 from causalfocus.arrays import Floats
+from causalfocus.kernels.records import Row
 from causalfocus.kernels.search import row_fit, tableau
 from instances import bounds_of, close, data_of, draw_member, parents_of
 from literal import finite_joint_mle, negative_log_likelihood
@@ -259,7 +260,7 @@ def test_ladders_where_every_pivot_looks_harmless(c: float) -> None:
         rows = moments.rows(intercept=False)
         b = np.empty(s)
         value = row_fit.fit_row(
-            (rows.grams[s], rows.lows[s], s),
+            Row(rows.grams[s], rows.lows[s], s),
             np.arange(s),
             row_fit.two_intervals(s, 0.15, 1.5),
             math.inf,

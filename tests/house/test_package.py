@@ -72,7 +72,8 @@ class Count(event.Listener):
     def on_end(self, event): pass
 event.register("numba:compile", Count())
 from causalfocus.kernels.exact import scores
-scores.row_score(2.0, 1.0, 3.0, (0.5, 2.0))
+from causalfocus.kernels.records import Bounds
+scores.row_score(2.0, 1.0, 3.0, Bounds(0.1, 1.0, 0.5, 2.0))
 print(Count.n)
 """
 

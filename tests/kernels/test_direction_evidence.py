@@ -10,9 +10,10 @@ from scipy import stats
 import causalfocus as cf
 from causalfocus.arrays import Floats
 from causalfocus.kernels.evidence import training
-from causalfocus.kernels.evidence.row_evidence import least_squares
+from causalfocus.kernels.evidence.edge_evidence import Departure
+from causalfocus.kernels.evidence.row_evidence import Fit, least_squares
 from causalfocus.kernels.gaussian import direction_evidence
-from causalfocus.kernels.search.tableau import Row
+from causalfocus.kernels.records import Row, Span
 from kernels.densities import directions, moving_ratio
 
 History = list[tuple[int, Floats]]
@@ -24,23 +25,24 @@ def moments_at(x: Floats, y: Floats, marks: list[int]) -> direction_evidence.Tim
     data = np.column_stack([x, y])
     grams = np.array([[data[:end].T @ data[:end]] for end in [*marks, len(y)]])
     counts = np.array([[float(end)] for end in [*marks, len(y)]])
-    return grams, np.zeros_like(grams), counts
+    return direction_evidence.Times(grams, np.zeros_like(grams), counts)
 
 
 def fit_along(
     x: Floats, y: Floats, marks: list[int], k: int
-) -> tuple[direction_evidence.Fit, Floats, Floats]:
-    """The fit as the kernels take it, its coefficients, and the directions."""
+) -> tuple[Fit, direction_evidence.Direction, Floats]:
+    """The fit as the kernels take it, its sums along the direction, and the directions."""
     s = x.shape[1]
     times = moments_at(x, y, marks)
-    gram = times[0][-1, 0]
+    gram = times.grams[-1, 0]
     regressors = np.arange(s)
-    block, inverse, residual, b = least_squares((gram, 0.0 * gram, s), regressors, float(len(y)))
+    fit = least_squares(Row(gram, 0.0 * gram, s), regressors, float(len(y)))
+    b = fit.coefficients
     # The kernels index the row by its node: here the only row, its node in the last column.
     u = directions(x, marks, k)
     moved = (u * x).sum(axis=1)
     ell, q, eta = x.T @ moved, float(moved @ moved), float(moved @ (y - x @ b))
-    return (block, inverse, residual, float(len(y)), ell, q, eta), b, u
+    return fit, direction_evidence.Direction(ell, q, eta), u
 
 
 @pytest.mark.parametrize("s", [1, 2, 3])
@@ -53,15 +55,18 @@ def test_evidence_along_a_direction_is_a_lower_bound(s: int, stiffness: float, d
     x = rng.standard_normal((n, s)) @ (np.eye(s) + 0.4 * rng.standard_normal((s, s)))
     x[60:] *= rng.uniform(0.5, 2.0, s)  # another design later on: the direction turns
     y = x @ rng.uniform(-1, 1, s) + rng.standard_normal(n)
-    fit, b_hat, u = fit_along(x, y, [8, 16, 32, 64, 128], 0)
+    fit, sums, u = fit_along(x, y, [8, 16, 32, 64, 128], 0)
+    b_hat = fit.coefficients
     spread = np.full(s, 0.05**2)
-    mixing = (np.vstack([spread, np.zeros(s)]), 0.3, stiffness)
-    centre = fit[2] / fit[3]
+    mixing = direction_evidence.DirectionMixing(np.vstack([spread, np.zeros(s)]), 0.3, stiffness)
+    centre = fit.residual / fit.n
     work = np.empty((5, s + 1, s + 1))
-    direction = fit[1][:, 0] / fit[1][0, 0]
+    direction = fit.inverse[:, 0] / fit.inverse[0, 0]
     at_worst = []
     for v1, v2 in [(centre, centre), (0.95 * centre, centre), (centre, 1.1 * centre)]:
-        bound = direction_evidence._piece(fit, mixing, 0, d, (v1, v2), work)
+        bound = direction_evidence.piece_evidence(
+            fit, sums, mixing, Departure(0, d), Span(v1, v2), work
+        )
         found = []
         for v in np.linspace(v1, v2, 4):
             for side, stretch in itertools.product((-1, 1), (1.0, 1.1, 2.0)):
@@ -82,16 +87,18 @@ def test_the_kernel_finds_the_directions_of_the_past() -> None:
     samples = rng.standard_normal((100, 3)) @ rng.standard_normal((3, 3))
     moments.add_many([cf.OBSERVE] * 100, samples)
     rows = moments.timed_rows(intercept=False)
-    times = (rows.grams, rows.lows, rows.counts)
+    times = direction_evidence.Times(rows.grams, rows.lows, rows.counts)
     regressors = np.array([0, 1])
     x, y = samples[:, :2], samples[:, 2]
     for k in (0, 1):
-        fit, b, _ = fit_along(x, y, [8, 16, 32, 64], k)
+        fit, sums, _ = fit_along(x, y, [8, 16, 32, 64], k)
         inverses = direction_evidence.past_inverses(times, 2, regressors)
-        ell, q, eta = direction_evidence.along(times, 2, regressors, inverses, b, k)
-        assert ell == pytest.approx(fit[4], rel=1e-9)
-        assert q == pytest.approx(fit[5], rel=1e-9)
-        assert eta == pytest.approx(fit[6], abs=1e-8)
+        found = direction_evidence.direction_sums(
+            times, 2, regressors, inverses, fit.coefficients, k
+        )
+        assert found.products == pytest.approx(sums.products, rel=1e-9)
+        assert found.square == pytest.approx(sums.square, rel=1e-9)
+        assert found.residual_product == pytest.approx(sums.residual_product, abs=1e-8)
 
 
 def policy(history: History, rng: np.random.Generator) -> int:
@@ -134,7 +141,7 @@ def test_every_numerator_averages_to_one() -> None:
         for j in (0, 1):
             for part, chosen in (("training", early), ("later", ~early)):
                 rows = samples[(targets != j) & chosen]
-                grams[j, part] = (rows.T @ rows, np.zeros((2, 2)), j), float(len(rows))
+                grams[j, part] = Row(rows.T @ rows, np.zeros((2, 2)), j), float(len(rows))
 
         def swap(j: int, parents: list[int], grams: Grams = grams) -> float:
             data = (*grams[j, "training"], *grams[j, "later"])

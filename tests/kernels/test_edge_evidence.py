@@ -11,19 +11,21 @@ from scipy import integrate, stats
 import causalfocus as cf
 from causalfocus.arrays import Floats
 from causalfocus.kernels.evidence import row_evidence
-from causalfocus.kernels.evidence.edge_evidence import Fit, edge_evidence
+from causalfocus.kernels.evidence.edge_evidence import Departure, Mixing, Noise, edge_evidence
 from causalfocus.kernels.exact import certificate
+from causalfocus.kernels.records import Row, Span
 from kernels.densities import log_marginal, log_nig_ratio
 
-PRIOR = (0.75, 25.0, 25.0)
-ALL = (-math.inf, math.inf)
+PRIOR = row_evidence.Prior(0.75, 25.0, 25.0)
+ALL = Span(-math.inf, math.inf)
 
 
-def fit_of(x: Floats, y: Floats) -> tuple[Fit, Floats]:
+def fit_of(x: Floats, y: Floats) -> tuple[row_evidence.Fit, Floats]:
     gram = x.T @ x
     inverse = np.linalg.inv(gram).astype(np.float64)
     b = inverse @ x.T @ y
-    return (gram, inverse, float((y - x @ b) @ (y - x @ b)), float(len(y))), b
+    residual = float((y - x @ b) @ (y - x @ b))
+    return row_evidence.Fit(gram, inverse, residual, float(len(y)), b), b
 
 
 @pytest.mark.parametrize("s", [1, 2, 3])
@@ -38,9 +40,9 @@ def test_edge_evidence_is_a_tight_lower_bound(s: int, stiffness: float, d: float
     wide = np.full(s, 0.15**2)
     wide[0] = 0.2**2
     spread = np.vstack([wide, np.zeros(s)])
-    limits = (0.8, 1.3)
-    bound = edge_evidence(fit, spread, 0, d, limits, stiffness, (-math.inf, 1.0, 1.0), ALL)
-    inverse = fit[1]
+    limits, nothing = Span(0.8, 1.3), Noise(-math.inf, 1.0, 1.0)
+    bound = edge_evidence(fit, Mixing(spread, stiffness), Departure(0, d), limits, nothing, ALL)
+    inverse = fit.inverse
     direction = inverse[:, 0] / inverse[0, 0]
     found = []
     for v in np.geomspace(*limits, 25):
@@ -58,9 +60,9 @@ def test_edge_evidence_needs_a_distance() -> None:
     x = rng.standard_normal((50, 1))
     fit, _ = fit_of(x, rng.standard_normal(50))
     spread = np.array([[0.01], [0.0]])
-    assert (
-        edge_evidence(fit, spread, 0, 0.0, (0.5, 2.0), 100.0, (-100.0, 1.0, 1.0), ALL) == -math.inf
-    )
+    mixing, noise = Mixing(spread, 100.0), Noise(-100.0, 1.0, 1.0)
+    none = Departure(0, 0.0)
+    assert edge_evidence(fit, mixing, none, Span(0.5, 2.0), noise, ALL) == -math.inf
 
 
 @pytest.mark.parametrize("limits", [(0.5, 2.0), (0.0, math.inf)])
@@ -75,8 +77,9 @@ def test_far_from_the_fitted_noise_the_marginal_likelihood_takes_over(
     wide = np.array([0.1**2, 0.02**2])
     spread = np.vstack([wide, np.zeros(2)])
     marginal = log_marginal(x, y, PRIOR)
-    bound = edge_evidence(fit, spread, 0, 0.3, limits, 3000.0, (marginal, *fit[2:]), ALL)
-    direction = fit[1][:, 0] / fit[1][0, 0]
+    mixing, noise = Mixing(spread, 3000.0), Noise(marginal, fit.residual, fit.n)
+    bound = edge_evidence(fit, mixing, Departure(0, 0.3), Span(*limits), noise, ALL)
+    direction = fit.inverse[:, 0] / fit.inverse[0, 0]
     found = []
     for v in np.geomspace(0.3, 4.0, 40):
         for side, tilt in itertools.product((-1, 1), (0.0, 0.7, 1.0, 1.5)):
@@ -93,7 +96,7 @@ def test_marginal_likelihood_of_a_row() -> None:
     gram = data.T @ data
     for k in range(4):
         regressors = np.arange(k)
-        ours = row_evidence.log_marginal((gram, 0.0 * gram, 3), regressors, 12.0, PRIOR, 9)
+        ours = row_evidence.log_marginal(Row(gram, 0.0 * gram, 3), regressors, 12.0, PRIOR, 9)
         assert ours == pytest.approx(log_marginal(x[:, :k], y, PRIOR), rel=1e-10)
 
 
@@ -110,7 +113,7 @@ def test_marginal_likelihood_by_quadrature() -> None:
     value, _ = integrate.dblquad(density, 0.2, 4.0, -6.0, 6.0, epsabs=1e-14)
     data = np.column_stack([x, y])
     gram = data.T @ data
-    ours = row_evidence.log_marginal((gram, 0.0 * gram, 1), np.array([0]), 6.0, PRIOR, 9)
+    ours = row_evidence.log_marginal(Row(gram, 0.0 * gram, 1), np.array([0]), 6.0, PRIOR, 9)
     assert ours == pytest.approx(math.log(value), abs=1e-6)
 
 
@@ -213,7 +216,7 @@ def test_marginal_likelihood_is_never_too_large_at_any_scale(
         y = 0.5 * a + 0.3 * b + rng.standard_normal(300)
         moments.add_many([cf.OBSERVE] * 300, np.column_stack([a, b, y]))
         rows = moments.evidence_rows(intercept=False)
-        row = (rows.grams[2], rows.lows[2], 2)
+        row = Row(rows.grams[2], rows.lows[2], 2)
         ours = row_evidence.log_marginal(row, np.arange(n_regressors), 300.0, PRIOR, 9)
         with mp.workdps(150):
             x = mp.matrix(np.column_stack([a, b])[:, :n_regressors].tolist())

@@ -9,6 +9,7 @@ import pytest
 import causalfocus as cf
 from causalfocus.arrays import Floats, Ints
 from causalfocus.kernels.exact import oracles
+from causalfocus.kernels.records import Bounds, Row, Rows
 from causalfocus.kernels.search import orders
 from causalfocus.kernels.search.families import best_family, residual_table
 from causalfocus.kernels.search.row_fit import fit_row, two_intervals
@@ -103,18 +104,17 @@ def test_restricted_candidates_restrict_the_graph() -> None:
     counts = np.full(p, 60.0)
     candidates = np.array([k for mine in lists for k in mine], dtype=np.int64)
     starts = np.cumsum([0] + [len(mine) for mine in lists])
-    effects, limits = (0.1, 2.0), (0.0, math.inf)
+    bounds = Bounds(0.1, 2.0, 0.0, math.inf)
     score, weights, variances, _ = oracles.joint_mle(
-        (grams, 0.0 * grams, counts), candidates, starts, effects, limits, math.inf
+        Rows(grams, 0.0 * grams, counts), candidates, starts, bounds, math.inf
     )
 
     def cost(j: int, parents: frozenset[int]) -> float:
         members = np.array(sorted(parents), dtype=np.int64)
         s = len(members)
-        allowed = two_intervals(s, *effects)
-        r = fit_row(
-            (grams[j], np.zeros((p, p)), j), members, allowed, math.inf, workspace(s), np.empty(s)
-        )
+        allowed = two_intervals(s, bounds.smallest, bounds.largest)
+        row = Row(grams[j], np.zeros((p, p)), j)
+        r = fit_row(row, members, allowed, math.inf, workspace(s), np.empty(s))
         return 0.5 * (60 * math.log(r / 60) + 60)
 
     allowed_dags = [
@@ -137,10 +137,10 @@ def test_table_holds_the_minimum_over_subsets(seed: int, excluded: int) -> None:
     moments = cf.Moments([f"x{i}" for i in range(m + 1)])
     moments.add_many([cf.OBSERVE] * n, x)
     rows = moments.rows(intercept=False)
-    gram, row = rows.grams[m], (rows.grams[m], rows.lows[m], m)
+    gram, row = rows.grams[m], Row(rows.grams[m], rows.lows[m], m)
     table = np.empty(2**m)
     effects = (0.4, 1.2)
-    residual_table(row, np.arange(m), effects, excluded, math.inf, table)
+    residual_table(row, np.arange(m), Bounds(*effects, 0.0, math.inf), excluded, math.inf, table)
     single = np.empty(2**m)
     for mask in range(2**m):
         members = np.array([i for i in range(m) if mask >> i & 1], dtype=np.int64)
@@ -167,10 +167,10 @@ def test_table_with_a_price_for_small_coefficients(seed: int, price: float) -> N
     m, n = 4, 60
     x = rng.standard_normal((n, m + 1)) @ rng.standard_normal((m + 1, m + 1))
     gram = x.T @ x
-    row = (gram, np.zeros_like(gram), m)
+    row = Row(gram, np.zeros_like(gram), m)
     effects = (0.4, 1.2)
     table = np.empty(2**m)
-    residual_table(row, np.arange(m), effects, -1, price, table)
+    residual_table(row, np.arange(m), Bounds(*effects, 0.0, math.inf), -1, price, table)
     single = np.empty(2**m)
     for mask in range(2**m):
         members = np.array([i for i in range(m) if mask >> i & 1], dtype=np.int64)

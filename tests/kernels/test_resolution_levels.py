@@ -74,8 +74,11 @@ def test_rows_of_the_response_are_the_closest() -> None:
     """The closed form of the best response against a search over rows, by Nelder-Mead."""
     from scipy.optimize import minimize
 
-    from causalfocus.kernels.gaussian import response as resolution_response
+    from causalfocus.kernels.arithmetic.sets import nondescendants
+    from causalfocus.kernels.gaussian.response import closest_rival
+    from causalfocus.kernels.records import Actions, Parameters
     from causalfocus.kernels.sums.population import divergences
+    from causalfocus.oracles.for_kernels import model_of
 
     truth = cf.random_sem(3, density=1.0, seed=8)
     actions = action_set(truth.names)
@@ -83,14 +86,14 @@ def test_rows_of_the_response_are_the_closest() -> None:
     values = np.array([0.0, -2, 2, -2, 2, -2, 2])
     amounts = np.array([0.3, 0.1, 0.2, 0.1, 0.1, 0.1, 0.1])
     assert len(actions) == 7
-    reference = (truth.weights, truth.noise_variances, truth.intercepts, truth.order)
-    gains, (j, k), *_ = resolution_response.alternative(
-        reference, truth.weights, (targets, values, amounts), (0.1, 0.3), False
+    reference = model_of(truth)
+    rival = closest_rival(
+        reference, truth.weights, Actions(targets, values, amounts), 0.1, 0.3, False
     )
-    value = float(gains @ amounts)
+    value = float(rival.gains @ amounts)
     least = math.inf
     for effect, cause in zip(*np.nonzero(truth.weights), strict=True):
-        nd = [m for m in range(3) if resolution.nondescendants(truth.weights)[effect] >> m & 1]
+        nd = [m for m in range(3) if nondescendants(truth.weights)[effect] >> m & 1]
 
         def cost(
             given: Floats, effect: int = effect, cause: int = cause, nd: list[int] = nd
@@ -100,7 +103,7 @@ def test_rows_of_the_response_are_the_closest() -> None:
             weights[effect, free] = given[:-1]
             weights[effect, cause] = truth.weights[effect, cause] + 0.1
             noise[effect] = math.exp(given[-1])
-            other = (weights, noise, truth.intercepts)
+            other = Parameters(weights, noise, truth.intercepts)
             return float(divergences(reference, other, targets, values) @ amounts)
 
         start = [truth.weights[effect, m] for m in nd if m != cause]
@@ -111,5 +114,5 @@ def test_rows_of_the_response_are_the_closest() -> None:
             options={"xatol": 1e-7, "fatol": 1e-12, "maxiter": 4000},
         )
         least = min(least, found.fun)
-    assert (j, k) != (-1, -1)
+    assert (rival.effect, rival.cause) != (-1, -1)
     assert value == pytest.approx(least, rel=1e-5)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import causalfocus as cf
 from causalfocus.arrays import Floats
 from causalfocus.kernels.exact import oracles
+from causalfocus.kernels.records import Row
 from causalfocus.kernels.search import row_fit, tableau
 from literal import Bounds, Rows
 from literal.local_fit import LocalFit, Separation, local_fit
@@ -33,17 +34,17 @@ def design(kind: str, s: int, rng: np.random.Generator) -> Floats:
     return x
 
 
-def row_of(x: Floats) -> tableau.Row:
+def row_of(x: Floats) -> Row:
     """Moments of the last column on the others, with their low parts."""
     p = x.shape[1]
     moments = cf.Moments([f"x{i}" for i in range(p)])
     moments.add_many([cf.OBSERVE] * len(x), x)
     rows = moments.rows(intercept=False)
-    return rows.grams[-1], rows.lows[-1], p - 1
+    return Row(rows.grams[-1], rows.lows[-1], p - 1)
 
 
-def fast(row: tableau.Row, allowed: Floats) -> tuple[float, Floats]:
-    s = row[2]
+def fast(row: Row, allowed: Floats) -> tuple[float, Floats]:
+    s = row.target
     best = np.empty(s)
     value = row_fit.fit_row(row, np.arange(s), allowed, math.inf, tableau.workspace(s), best)
     return value, best
@@ -95,7 +96,7 @@ def test_one_coefficient_kept_on_one_side(seed: int, s: int, upper: bool) -> Non
     centre = float(rng.choice([-1, 1]) * rng.uniform(smallest, largest))
     bound = centre + 0.1 if upper else centre - 0.1
     allowed = row_fit.two_intervals(s, smallest, largest)
-    feasible = oracles._side(allowed, k, bound, upper)
+    feasible = oracles._cut_side(allowed, k, bound, upper)
     constraint = (Separation(k, 1 if upper else -1, centre, 0.1),)
     found = referee(x, Bounds(smallest, largest, 1.0, 1.0), constraint)
     assert feasible == (found is not None)
@@ -120,7 +121,7 @@ def test_the_cutoff_is_strict() -> None:
 def test_equal_minima_go_to_the_positive_side() -> None:
     """The target is unrelated to its regressor: +min_effect and -min_effect fit equally well."""
     gram = np.array([[4.0, 0.0], [0.0, 1.0]])
-    value, b = fast((gram, np.zeros((2, 2)), 1), row_fit.two_intervals(1, 0.5, 1.0))
+    value, b = fast(Row(gram, np.zeros((2, 2)), 1), row_fit.two_intervals(1, 0.5, 1.0))
     assert b.tolist() == [0.5]
     assert value == pytest.approx(1.0 + 4.0 * 0.25)
 
@@ -128,4 +129,4 @@ def test_equal_minima_go_to_the_positive_side() -> None:
 def test_an_indefinite_matrix_is_refused() -> None:
     gram = np.array([[1.0, 2.0, 0.5], [2.0, 1.0, 0.5], [0.5, 0.5, 1.0]])
     with pytest.raises(ArithmeticError, match="positive semidefinite"):
-        fast((gram, np.zeros((3, 3)), 2), row_fit.two_intervals(2, 0.1, 1.0))
+        fast(Row(gram, np.zeros((3, 3)), 2), row_fit.two_intervals(2, 0.1, 1.0))

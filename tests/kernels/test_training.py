@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 from causalfocus.kernels.evidence import training
+from causalfocus.kernels.records import Row
 
 
 def test_what_the_training_foretells_is_a_product_of_student_densities() -> None:
@@ -24,7 +25,7 @@ def test_what_the_training_foretells_is_a_product_of_student_densities() -> None
             degrees = t - k
             scale2 = ((y[:t] - past @ b) ** 2).sum() / degrees * (1 + now @ inverse @ now)
             expected += stats.t.logpdf(y[t], degrees, loc=now @ b, scale=math.sqrt(scale2))
-        rows = (first, 0 * first, 2), 9.0, (later, 0 * later, 2), 21.0
+        rows = Row(first, 0 * first, 2), 9.0, Row(later, 0 * later, 2), 21.0
         assert training.log_predictive(*rows, np.arange(k)) == pytest.approx(expected, rel=1e-10)
 
 
@@ -34,6 +35,6 @@ def test_training_that_does_not_determine_a_row_gives_no_evidence() -> None:
     gram = data.T @ data
     few, none = data[:2].T @ data[:2], np.zeros((3, 3))
     for n, training_gram in [(2.0, few), (0.0, none), (1.0, none)]:
-        row = (training_gram, 0 * gram, 2)
-        found = training.log_predictive(row, n, (gram, 0 * gram, 2), 20.0, np.arange(2))
+        row = Row(training_gram, 0 * gram, 2)
+        found = training.log_predictive(row, n, Row(gram, 0 * gram, 2), 20.0, np.arange(2))
         assert found == -math.inf

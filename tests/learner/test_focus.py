@@ -11,6 +11,7 @@ from causalfocus.guarantees.class_ import ClassRule
 from causalfocus.guarantees.paper import PaperDecision
 from causalfocus.kernels.exact import same_graph
 from causalfocus.learner.round import Rounds
+from causalfocus.oracles.for_kernels import bounds_of, rows_of
 from worlds import ACTIONS, CHAIN, SPACE, Rig, action_set, actions_of, finish, new_focus, play, rig
 
 
@@ -44,10 +45,10 @@ def test_intervals_agree_with_the_evidence(stopped_learner: cf.Focus) -> None:
         at = model.names.index(interval.effect), model.names.index(interval.cause)
         for factor, enough in ((1.01, True), (0.99, False)):
             found = same_graph.same_graph_evidence(
-                (rows.grams, rows.lows, rows.counts),
+                rows_of(rows),
                 model.weights,
                 half * factor,
-                (0.0, math.inf),
+                bounds_of(rule.space)._replace(smallest=0.0, largest=math.inf),
                 rule._prior,
                 rule._setting,
                 -math.inf,

@@ -10,6 +10,7 @@ from causalfocus.arrays import Floats
 from causalfocus.guarantees.class_ import ClassRule
 from causalfocus.guarantees.gaussian import GaussianRule
 from causalfocus.kernels.evidence.row_evidence import least_squares
+from causalfocus.kernels.records import Row
 from causalfocus.oracles import gaussian_estimate
 from causalfocus.planning.forecast import forecasts
 from worlds import ACTIONS
@@ -92,9 +93,8 @@ def test_residuals_keep_their_digits_or_say_so(offset: float, noise: float) -> N
     moments = cf.Moments(["a", "b"])
     moments.add_many([cf.OBSERVE] * n, np.column_stack([a, b]))
     rows = moments.evidence_rows(intercept=True)
-    *_, residual, found = least_squares(
-        (rows.grams[1], rows.lows[1], 1), np.array([0, 2]), rows.counts[1]
-    )
+    fit = least_squares(Row(rows.grams[1], rows.lows[1], 1), np.array([0, 2]), rows.counts[1])
+    residual, found = fit.residual, fit.coefficients
     slope, constant = Fraction(float(found[0])), Fraction(float(found[1]))
     exact = sum(
         (Fraction(y) - Fraction(b[0]) - slope * (Fraction(x) - Fraction(a[0])) - constant) ** 2

@@ -7,6 +7,7 @@ Discovery (2019), with the exact posterior, one sample per round.
 from causalfocus.arrays import Floats, Ints
 from causalfocus.baselines.cbed import CBED
 from causalfocus.baselines.kernels import graph_gain
+from causalfocus.baselines.kernels.records import Models
 from causalfocus.baselines.posterior import Ensemble
 
 
@@ -24,6 +25,6 @@ class ABCD(CBED):
         found = graph_gain.predictions(
             posterior.grams, posterior.counts, families, self.prior._numbers
         )
-        models = (ensemble.weights, ensemble.variances, ensemble.constants)
-        actions = self._about(ensemble.origin, scored)
-        return graph_gain.graph_gains(models, found, used, actions, noise)
+        models = Models(ensemble.weights, ensemble.variances, ensemble.constants)
+        targets, values = self._about(ensemble.origin, scored)
+        return graph_gain.graph_gains(models, found, used, targets, values, noise)

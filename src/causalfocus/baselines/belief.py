@@ -11,6 +11,7 @@ from causalfocus.arrays import Bools, Floats, Ints
 from causalfocus.baselines.baseline import FIT, Baseline, best_action, soft_action
 from causalfocus.baselines.checks import require_at_least, require_number
 from causalfocus.baselines.dcdi import DcdiFit, Schedule, fit_dcdi, fit_dcdi_gumbel
+from causalfocus.baselines.kernels.records import Models
 from causalfocus.baselines.kernels.two_phase import drawn_dags
 from causalfocus.errors import InvalidInputError
 from causalfocus.learner.protocol import Told
@@ -130,7 +131,7 @@ class BeliefLearner(Baseline[BeliefState]):
     def _parents(self) -> Ints:
         return np.zeros(len(self.names), dtype=np.int64) if self.fit is None else self.fit.parents
 
-    def drawn_models(self, fit: DcdiFit, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
+    def drawn_models(self, fit: DcdiFit, rng: np.random.Generator) -> Models:
         """Models from the belief, which share the learner's weights: weights (m, p, p), variances
         and constants (m, p).
         """
@@ -140,7 +141,7 @@ class BeliefLearner(Baseline[BeliefState]):
         variances = np.broadcast_to(fit.belief_variances, (m, p)).copy()
         means = self.moments.rows(intercept=self.space.intercept).means
         constants = means.diagonal() - np.einsum("mtj,tj->mt", weights, means)
-        return weights, variances, constants
+        return Models(weights, variances, constants)
 
     def _choose(self, spent: Floats, rng: np.random.Generator) -> int:
         """Observe during the warm-up; then by score and cost. If all scores vanish, the

@@ -10,6 +10,7 @@ from causalfocus.arrays import Floats, Ints
 from causalfocus.baselines.baseline import Baseline, best_action
 from causalfocus.baselines.checks import require_at_least
 from causalfocus.baselines.kernels.information_gain import information_gains
+from causalfocus.baselines.kernels.records import Models
 from causalfocus.baselines.posterior import DagPosterior, Ensemble
 from causalfocus.baselines.prior import Prior
 from causalfocus.learner.state import LearnerState
@@ -83,7 +84,7 @@ class CBED(Baseline[LearnerState]):
 
     def _gains(self, ensemble: Ensemble, scored: Ints, noise: Floats) -> Floats:
         targets, values = self._about(ensemble.origin, scored)
-        models = (ensemble.weights, ensemble.variances, ensemble.constants)
+        models = Models(ensemble.weights, ensemble.variances, ensemble.constants)
         return information_gains(models, targets, values, noise)
 
     def _about(self, origin: Floats, scored: Ints) -> tuple[Ints, Floats]:

@@ -15,7 +15,7 @@ from causalfocus.arrays import Floats, Ints
 from causalfocus.baselines.checks import require_at_least, require_number
 from causalfocus.baselines.kernels import descent, gumbel
 from causalfocus.baselines.kernels.acyclicity import acyclicity, is_acyclic
-from causalfocus.baselines.kernels.masked_loss import mean_square
+from causalfocus.baselines.kernels.masked_loss import Data, mean_square
 from causalfocus.baselines.sizes import own_means, own_scales
 from causalfocus.errors import InvalidInputError
 from causalfocus.learner.protocol import Told
@@ -62,7 +62,7 @@ class Schedule:
 
     @property
     def _numbers(self) -> descent.Schedule:
-        return (
+        return descent.Schedule(
             self.rate,
             self.first_mu,
             self.factor,
@@ -138,7 +138,7 @@ def fit_dcdi(
     weights, logits, ceiling = _start(start, scales, rng)
     edges = edge_penalty(p, moments.n) if penalty is None else penalty
     numbers = (schedule or Schedule())._numbers
-    data = (grams, rows.counts, max(moments.n, 1.0))
+    data = Data(grams, rows.counts, max(moments.n, 1.0))
     found = descent.descend(data, weights, logits, ceiling, edges, numbers)
     return _fit(rows, (weights, logits), found, scales)
 
@@ -168,8 +168,8 @@ def fit_dcdi_gumbel(
     weights, logits, _ = _start(start, scales, rng)
     edges = edge_penalty(p, len(log)) if penalty is None else penalty
     found = gumbel.descend_by_masks(
-        (values, targets),
-        (weights, logits, np.zeros((2, p))),
+        gumbel.Samples(values, targets),
+        gumbel.Parameters(weights, logits, np.zeros((2, p))),
         edges,
         (schedule or Schedule())._numbers,
         intercept,
@@ -195,15 +195,14 @@ def _start(
 def _fit(
     rows: RowMoments,
     parameters: tuple[Floats, Floats],
-    found: tuple[Floats, Floats, float, int],
+    found: descent.Descent,
     scales: Floats,
 ) -> DcdiFit:
     weights, logits = parameters
-    belief, belief_weights, h, n = found
     chance = 1.0 / (1.0 + np.exp(-logits))
     np.fill_diagonal(chance, 0.0)
     own_units = scales[:, None] / scales
-    belief_weights = belief_weights * own_units
+    belief, belief_weights = found.belief, found.weights * own_units
     variances = np.ones(len(scales))
     for t in np.flatnonzero(rows.counts > 0):
         square, _ = mean_square(rows.grams[t], int(t), belief_weights[t], belief[t])
@@ -215,8 +214,8 @@ def _fit(
         belief_weights=belief_weights,
         belief_variances=variances,
         parents=acyclic_parents(chance),
-        constraint=h,
-        n_iterations=n,
+        constraint=found.constraint,
+        n_iterations=found.n_iterations,
     )
 
 

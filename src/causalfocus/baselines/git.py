@@ -9,7 +9,7 @@ import numpy as np
 from causalfocus.arrays import Floats
 from causalfocus.baselines.belief import BeliefLearner
 from causalfocus.baselines.dcdi import DcdiFit
-from causalfocus.baselines.kernels.gradient_norm import gradient_norms
+from causalfocus.baselines.kernels.gradient_norm import Belief, gradient_norms
 
 
 class GIT(BeliefLearner):
@@ -24,5 +24,5 @@ class GIT(BeliefLearner):
     def scores(self, fit: DcdiFit, rng: np.random.Generator) -> Floats:
         models = self.drawn_models(fit, rng)
         centre = self.moments.rows(intercept=self.space.intercept).means
-        learner = (fit.belief_weights, fit.belief, fit.belief_variances)
-        return gradient_norms(models, learner, centre, self._targets, self._values)
+        belief = Belief(fit.belief_weights, fit.belief, fit.belief_variances)
+        return gradient_norms(models, belief, centre, self._targets, self._values)

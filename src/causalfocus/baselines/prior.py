@@ -43,7 +43,7 @@ class Prior:
 
     @property
     def _numbers(self) -> local_scores.Prior:
-        return (
+        return local_scores.Prior(
             self.effect_variance,
             self.constant_variance,
             self.noise_shape,

@@ -10,6 +10,7 @@ import numpy as np
 from causalfocus.benchmark.clock import seconds_per_call
 from causalfocus.benchmark.problems import EPSILON, Problem, problem
 from causalfocus.kernels.exact import oracles as kernels
+from causalfocus.kernels.records import Bounds, Row
 from causalfocus.kernels.search import families, orders
 from causalfocus.oracles import best_alternative, joint_mle
 from causalfocus.system.space import PAPER_CLASS
@@ -76,12 +77,12 @@ def _times(case: Problem) -> tuple[float, float, float, float, float, float]:
     candidates, starts = kernels.all_others(case.p)
     table = np.empty((case.p, 2 ** (case.p - 1)))
 
-    def fill(effects: tuple[float, float]) -> int:
+    def fill(bounds: Bounds) -> int:
         return sum(
             families.residual_table(
-                (rows.grams[j], rows.lows[j], j),
+                Row(rows.grams[j], rows.lows[j], j),
                 candidates[starts[j] : starts[j + 1]],
-                effects,
+                bounds,
                 -1,
                 math.inf,
                 table[j],
@@ -89,11 +90,11 @@ def _times(case: Problem) -> tuple[float, float, float, float, float, float]:
             for j in range(case.p)
         )
 
-    everything = (0.0, math.inf)
-    effects = (PAPER_CLASS.min_effect, PAPER_CLASS.effect_limit)
+    everything = Bounds(0.0, math.inf, 0.0, math.inf)
+    bounds = Bounds(PAPER_CLASS.min_effect, PAPER_CLASS.effect_limit, 0.0, math.inf)
     sweeps = seconds_per_call(lambda: fill(everything), blocks=blocks)
-    with_searches = seconds_per_call(lambda: fill(effects), blocks=blocks)
-    searched = fill(effects) / table.size
+    with_searches = seconds_per_call(lambda: fill(bounds), blocks=blocks)
+    searched = fill(bounds) / table.size
     masks = orders.local_masks(case.p, candidates, starts)
     offsets = np.arange(case.p + 1) * 2 ** (case.p - 1)
     order = seconds_per_call(

@@ -40,10 +40,10 @@ import numpy as np
 
 from causalfocus.arrays import Floats, Ints
 from causalfocus.guarantees.foresight import foresight
-from causalfocus.kernels.evidence.row_evidence import regressors_of
+from causalfocus.kernels.arithmetic.sets import nondescendants, parents_of, regressors_of
 from causalfocus.kernels.evidence.training import log_foretold, log_predictive
 from causalfocus.kernels.exact import certificate
-from causalfocus.kernels.gaussian import resolution, swaps
+from causalfocus.kernels.gaussian import swaps
 from causalfocus.moments.assumption_sums import WatchedRows
 from causalfocus.moments.moments import Moments
 from causalfocus.system.sem import LinearSEM
@@ -129,7 +129,7 @@ def alarms(
         return ()
     found = []
     for j in range(rows.p):
-        own = certificate.parents_of(estimate.weights, j)
+        own = parents_of(estimate.weights, j)
         share = (
             math.log(W_ALARM / (N_KINDS * rows.p))
             + seen.log_share
@@ -173,7 +173,7 @@ def _numerators(
 ) -> Iterator[tuple[Kind, int, float, float]]:
     """Kind, the other node or group, log density of the later samples, and log of its share."""
     p = rows.p
-    own = certificate.parents_of(estimate.weights, j)
+    own = parents_of(estimate.weights, j)
     regressors = row_regressors(own, p, space.intercept)
     training, n_training = rows.training(j)
     later, n_later = rows.later(j)
@@ -199,7 +199,7 @@ def _numerators(
     if "noise" in more_kinds:
         yield "noise", -1, foretold([]), 0.0
     if "weak" in more_kinds:
-        free = int(resolution.nondescendants(estimate.weights)[j]) & ~own
+        free = int(nondescendants(estimate.weights)[j]) & ~own
         for k in range(p):
             if free >> k & 1:
                 yield "weak", k, foretold([k]), to_causes
@@ -212,7 +212,7 @@ def row_regressors(parents: int, p: int, intercept: bool) -> Ints:
 
 def _ancestors(weights: Floats, j: int) -> list[int]:
     """Nodes with a path to j."""
-    nd = resolution.nondescendants(weights)
+    nd = nondescendants(weights)
     return [k for k in range(len(weights)) if k != j and not nd[k] >> j & 1]
 
 

@@ -3,6 +3,7 @@
 import math
 from abc import ABC
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -11,8 +12,10 @@ from causalfocus.arrays import Floats
 from causalfocus.guarantees.guarantee import Guarantee, Rival
 from causalfocus.guarantees.mixture import WORLD
 from causalfocus.kernels.exact import response
+from causalfocus.kernels.records import Actions, Bounds
 from causalfocus.moments.moments import Moments
 from causalfocus.oracles.estimate import joint_mle
+from causalfocus.oracles.for_kernels import bounds_of, model_of
 from causalfocus.oracles.limits import numerical_errors
 from causalfocus.system.graph import changes_in_words
 from causalfocus.system.sem import LinearSEM
@@ -51,25 +54,30 @@ class BoundedClaim(Guarantee, ABC):
         return model
 
     def gains(self, estimate: LinearSEM, weights: Floats) -> Floats:
-        return self._alternative(estimate, weights)[0]
+        return self._closest(estimate, weights).gains
 
     def rival(self, model: LinearSEM, weights: Floats) -> Rival:
         with numerical_errors("information complexity", model):
-            gains, _, found, variances, intercepts = self._alternative(model, weights)
-        rival = LinearSEM.from_fit(found.copy(), variances.copy(), intercepts, model.names)
-        return Rival(gains, rival, changes_in_words(model.weights, found, model.names))
+            found = self._closest(model, weights)
+        rival = LinearSEM.from_fit(
+            found.weights.copy(), found.variances.copy(), found.intercepts, model.names
+        )
+        return Rival(
+            found.gains, rival, changes_in_words(model.weights, found.weights, model.names)
+        )
 
-    def _alternative(
-        self, model: LinearSEM, weights: Floats
-    ) -> tuple[Floats, bool, Floats, Floats, Floats]:
-        return response.alternative(
-            model.as_reference(),
-            (*self.targets_and_values, weights),
-            (self.space.min_effect, self.space.effect_limit),
-            self.space.variance_limits,
+    def _closest(self, model: LinearSEM, weights: Floats) -> response.ClassRival:
+        return response.closest_rival(
+            model_of(model),
+            Actions(*self.targets_and_values, weights),
+            self._bounds,
             self.epsilon or 0.0,
             self.space.intercept,
         )
+
+    @cached_property
+    def _bounds(self) -> Bounds:
+        return bounds_of(self.space)
 
     def require(self, model: LinearSEM) -> None:
         self.space.require(model)

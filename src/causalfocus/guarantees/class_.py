@@ -22,12 +22,17 @@ from causalfocus.guarantees.decision import Decision
 from causalfocus.guarantees.guarantee import Spread, Step
 from causalfocus.guarantees.mixture import LEVEL_FLOOR, STIFFNESS, SURVEY_FROM, cap_of
 from causalfocus.guarantees.verdicts import Interval
-from causalfocus.kernels.exact import certificate, other_graphs, same_graph
+from causalfocus.kernels.arithmetic.sets import parents_of
+from causalfocus.kernels.evidence.row_evidence import Prior
+from causalfocus.kernels.exact import other_graphs, same_graph
+from causalfocus.kernels.exact.certificate import Setting
+from causalfocus.kernels.records import Span
 from causalfocus.kernels.search.tableau import workspace
 from causalfocus.moments.assumption_sums import WatchedRows
 from causalfocus.moments.moments import Moments
 from causalfocus.moments.views import RowMoments
 from causalfocus.oracles.estimate import graph_mle
+from causalfocus.oracles.for_kernels import rows_of
 from causalfocus.oracles.gaussian import gaussian_estimate
 from causalfocus.system.graph import changes_in_words
 from causalfocus.system.sem import LinearSEM
@@ -62,20 +67,19 @@ class ClassRule(BoundedClaim):
     spread: ClassVar[Spread] = Spread(0.65, 1.0, 1.15)
 
     @cached_property
-    def _prior(self) -> tuple[float, float, float]:
-        """tau2, a0, b0 of the fixed prior, from the class alone."""
+    def _prior(self) -> Prior:
+        """The fixed prior, from the class alone."""
         low, high = self.space.variance_limits
         known = self.space.noise_variance is not None
         middle = math.sqrt(low * high) if known else 1.0
         a0 = 1.0 / max(0.5 * math.log(high / low), 0.05) ** 2 if known else 0.01
         largest = self.space.max_effect or 10.0 * self.space.min_effect
-        return largest**2 / (3.0 * middle), a0, a0 * middle
+        return Prior(largest**2 / (3.0 * middle), a0, a0 * middle)
 
     @cached_property
-    def _setting(self) -> tuple[float, float, float, float, float]:
-        low, high = self.space.variance_limits
+    def _setting(self) -> Setting:
         wide = self.epsilon if self.epsilon is not None else 0.5 * self.space.min_effect
-        return low, high, wide, NARROW * wide, STIFFNESS
+        return Setting(wide, NARROW * wide, STIFFNESS)
 
     def decide(
         self,
@@ -134,18 +138,9 @@ class ClassRule(BoundedClaim):
     def _best_row(self, rows: WatchedRows, j: int, weights: Floats) -> float:
         """The best row in the class on the reported parents."""
         row, n = rows.later(j)
-        regressors = row_regressors(
-            certificate.parents_of(weights, j), rows.p, self.space.intercept
-        )
-        return -other_graphs.class_row_cost(
-            row,
-            regressors,
-            n,
-            rows.p,
-            (self.space.min_effect, self.space.effect_limit),
-            self.space.variance_limits,
-            workspace(rows.p + 1),
-        )
+        regressors = row_regressors(parents_of(weights, j), rows.p, self.space.intercept)
+        room = workspace(rows.p + 1)
+        return -other_graphs.class_row_cost(row, regressors, n, rows.p, self._bounds, room)
 
     def _have_weights_evidence(self, rows: RowMoments, estimate: LinearSEM) -> bool:
         least = min(SURVEY_FROM, self.threshold)
@@ -183,9 +178,10 @@ class ClassRule(BoundedClaim):
         for cause, effect, weight in estimate.edges:
             j, k = estimate.names.index(effect), estimate.names.index(cause)
             reach = same_graph.interval_reach(
-                (rows.grams, rows.lows, rows.counts),
+                rows_of(rows),
                 estimate.weights,
                 (j, k),
+                self._bounds,
                 self._prior,
                 self._setting,
                 self.threshold,
@@ -204,10 +200,10 @@ class ClassRule(BoundedClaim):
         if self.epsilon is None:
             return np.full((estimate.p, estimate.p), math.inf)
         return same_graph.same_graph_evidence(
-            (rows.grams, rows.lows, rows.counts),
+            rows_of(rows),
             estimate.weights,
             self.epsilon,
-            (self.space.min_effect, self.space.effect_limit),
+            self._bounds,
             self._prior,
             self._setting,
             enough,
@@ -223,9 +219,9 @@ class ClassRule(BoundedClaim):
         the class with the estimate's graph.
         """
         return same_graph.out_of_class_evidence(
-            (rows.grams, rows.lows, rows.counts),
+            rows_of(rows),
             estimate.weights,
-            (self.space.min_effect, self.space.effect_limit),
+            self._bounds,
             self._prior,
             self._setting,
         )
@@ -237,18 +233,18 @@ class ClassRule(BoundedClaim):
         if estimate.p == 1:
             return levels[1]
         tables = self._family_tables(rows, estimate, levels)
-        return other_graphs.different_graph_evidence(*tables, estimate.weights, levels)
+        return other_graphs.different_graph_evidence(*tables, estimate.weights, Span(*levels))
 
     def _family_tables(
         self, rows: RowMoments, estimate: LinearSEM, levels: tuple[float, float]
     ) -> tuple[Floats, Floats]:
         return other_graphs.family_tables(
-            (rows.grams, rows.lows, rows.counts),
+            rows_of(rows),
             estimate.weights,
-            (self.space.min_effect, self.space.effect_limit),
+            self._bounds,
             self._prior,
             self._setting,
-            levels,
+            Span(*levels),
         )
 
     def wider_steps(self, moments: Moments) -> Iterator[Step]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from causalfocus.arrays import Bools, Floats, Ints
+from causalfocus.kernels.arithmetic.sets import nondescendants
 from causalfocus.kernels.gaussian import resolution, response
 from causalfocus.moments.moments import Moments
 from causalfocus.system.sem import LinearSEM
@@ -26,7 +27,7 @@ class Move:
         """The estimate with the coefficient moved and the others along, as the data let them."""
         rows = moments.rows(intercept=space.intercept)
         weights = estimate.weights.copy()
-        weights[self.effect] += response.direction(
+        weights[self.effect] += response.move_row(
             rows.grams[self.effect], self.effect, self.cause, self.parents, space.min_effect
         )
         return _with_rows(estimate, weights, estimate.noise_variances.copy(), moments, space)
@@ -51,7 +52,7 @@ class Reorder:
         rows = moments.rows(intercept=space.intercept)
         weights, variances = estimate.weights.copy(), estimate.noise_variances.copy()
         for j in np.flatnonzero(self.is_swapped):
-            weights[j], residual = response.fitted_on(rows.grams[j], int(j), int(self.before[j]))
+            weights[j], residual = response.fit_row_on(rows.grams[j], int(j), int(self.before[j]))
             if residual > 0.0:
                 variances[j] = residual / rows.counts[j]
         return _with_rows(estimate, weights, variances, moments, space)
@@ -85,7 +86,7 @@ def least_move(tables: Floats, families: Ints, weights: Floats) -> Move | None:
 def least_removal(missing: Floats, weights: Floats) -> Reorder:
     """The rows without the reported edge that has the least evidence."""
     j, k = np.unravel_index(int(missing.argmin()), missing.shape)
-    before = resolution.nondescendants(weights)
+    before = nondescendants(weights)
     before[j] &= ~(1 << int(k))
     return Reorder(before, np.arange(len(weights)) == j)
 

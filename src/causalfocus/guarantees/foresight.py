@@ -6,11 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from causalfocus.arrays import Ints
+from causalfocus.kernels.arithmetic.sets import parents_of
 from causalfocus.kernels.exact import oracles
-from causalfocus.kernels.exact.certificate import parents_of
 from causalfocus.kernels.gaussian import resolution
+from causalfocus.kernels.records import Rows
 from causalfocus.moments.moments import Moments
-from causalfocus.moments.views import RowMoments
+from causalfocus.oracles.for_kernels import rows_of
 from causalfocus.system.space import ModelClass
 
 
@@ -25,14 +26,14 @@ class Foresight:
     parents : of every node in the training's own estimate, as sets of nodes
     """
 
-    training: resolution.Rows
-    later: resolution.Rows
+    training: Rows
+    later: Rows
     log_share: float
     parents: Ints
 
     @property
     def split(self) -> resolution.Split:
-        return self.training, self.later, self.log_share, self.parents
+        return resolution.Split(self.training, self.later, self.log_share, self.parents)
 
 
 def foresight(moments: Moments, space: ModelClass) -> Foresight | None:
@@ -44,12 +45,7 @@ def foresight(moments: Moments, space: ModelClass) -> Foresight | None:
     if found is None:
         return None
     p = len(moments.names)
-    weights, _ = oracles.reported(as_rows(found.estimation), space.min_effect)
+    weights, _ = oracles.gaussian_mle(rows_of(found.estimation), space.min_effect)
     parents = np.array([parents_of(weights, j) for j in range(p)])
     log_share = -math.log((found.number + 1) * (found.number + 2))  # the shares sum to one
-    return Foresight(as_rows(found.training), as_rows(found.later), log_share, parents)
-
-
-def as_rows(rows: RowMoments) -> resolution.Rows:
-    """As the kernels take them."""
-    return rows.grams, rows.lows, rows.counts
+    return Foresight(rows_of(found.training), rows_of(found.later), log_share, parents)

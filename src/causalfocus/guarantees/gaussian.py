@@ -25,16 +25,19 @@ from causalfocus.guarantees.departures import (
     least_move,
     least_removal,
 )
-from causalfocus.guarantees.foresight import as_rows, foresight
+from causalfocus.guarantees.foresight import foresight
 from causalfocus.guarantees.guarantee import Guarantee, Rival, Spread, Step
 from causalfocus.guarantees.mixture import STIFFNESS, SURVEY_FROM, WORLD, cap_of
 from causalfocus.guarantees.verdicts import Interval
+from causalfocus.kernels.arithmetic.sets import nondescendants
 from causalfocus.kernels.evidence.row_evidence import least_squares
 from causalfocus.kernels.gaussian import direction_evidence, levels, resolution, swaps
-from causalfocus.kernels.gaussian import response as gaussian_response
-from causalfocus.kernels.gaussian.intervals import interval
+from causalfocus.kernels.gaussian.intervals import weight_interval
+from causalfocus.kernels.gaussian.response import GaussianRival, closest_rival
+from causalfocus.kernels.records import Actions
 from causalfocus.moments.assumption_sums import WatchedRows
 from causalfocus.moments.moments import Moments
+from causalfocus.oracles.for_kernels import model_of, rows_of
 from causalfocus.oracles.gaussian import gaussian_estimate, shown_from
 from causalfocus.oracles.limits import numerical_errors
 from causalfocus.system.graph import changes_in_words
@@ -66,7 +69,7 @@ class GaussianRule(Guarantee):
         """What the kernels need to know: claim and mixing, from what the user chose alone."""
         smallest = self.space.min_effect
         wide = self.epsilon if self.epsilon is not None else 0.5 * smallest
-        return (
+        return resolution.Scale(
             math.inf if self.epsilon is None else self.epsilon,
             smallest,
             CUT * smallest,
@@ -99,33 +102,32 @@ class GaussianRule(Guarantee):
         return gaussian_estimate(moments, self.space)
 
     def gains(self, estimate: LinearSEM, weights: Floats) -> Floats:
-        return gaussian_response.alternative(
-            estimate.as_reference(),
-            estimate.weights,
-            (*self.targets_and_values, weights),
-            self._radii,
+        return self._closest(estimate, estimate.weights, weights).gains
+
+    def _closest(self, model: LinearSEM, shown: Floats, weights: Floats) -> GaussianRival:
+        return closest_rival(
+            model_of(model),
+            shown,
+            Actions(*self.targets_and_values, weights),
+            *self._radii,
             self.space.intercept,
-        )[0]
+        )
 
     def rival(self, model: LinearSEM, weights: Floats) -> Rival:
         shown = np.where(np.abs(model.weights) > shown_from(self.space), model.weights, 0.0)
         with numerical_errors("information complexity", model):
-            gains, (j, k), found, variances, intercepts = gaussian_response.alternative(
-                model.as_reference(),
-                shown,
-                (*self.targets_and_values, weights),
-                self._radii,
-                self.space.intercept,
-            )
-        rival = LinearSEM.from_fit(found.copy(), variances.copy(), intercepts, model.names)
-        named = found.copy()
-        if j >= 0:
+            found = self._closest(model, shown, weights)
+        rival = LinearSEM.from_fit(
+            found.weights.copy(), found.variances.copy(), found.intercepts, model.names
+        )
+        named = found.weights.copy()
+        if found.effect >= 0:
             named = model.weights.copy()
-            named[j, k] = found[j, k]
+            named[found.effect, found.cause] = found.weights[found.effect, found.cause]
         else:
-            slight = np.abs(found - model.weights) < 0.5 * self.space.min_effect
+            slight = np.abs(found.weights - model.weights) < 0.5 * self.space.min_effect
             named[slight] = model.weights[slight]
-        return Rival(gains, rival, changes_in_words(model.weights, named, model.names))
+        return Rival(found.gains, rival, changes_in_words(model.weights, named, model.names))
 
     def require(self, model: LinearSEM) -> None:
         if not self.space.intercept and model.intercepts.any():
@@ -170,7 +172,7 @@ class GaussianRule(Guarantee):
         )
 
     def _has_hope(self, moments: Moments, estimate: LinearSEM) -> bool:
-        rows = as_rows(moments.evidence_rows(intercept=self.space.intercept))
+        rows = rows_of(moments.evidence_rows(intercept=self.space.intercept))
         least = min(SURVEY_FROM, self.threshold)
         return resolution.could_reach(rows, estimate.weights, self.scale, least)
 
@@ -181,42 +183,43 @@ class GaussianRule(Guarantee):
         split = self.split(moments)
         if split is None:
             return Survey(False, None)
-        data, weights = (self.times(moments), split), estimate.weights
-        _, tables, families = resolution.row_tables(
-            data, weights, self.scale, -math.inf, self.threshold, True
-        )
-        if levels.row_evidence(tables, weights) < self.threshold:
-            return Survey(False, least_move(tables, families, weights))
+        data, weights = resolution.Data(self.times(moments), split), estimate.weights
+        tables = resolution.row_tables(data, weights, self.scale, -math.inf, self.threshold, True)
+        if levels.row_evidence(tables.evidence, weights) < self.threshold:
+            return Survey(False, least_move(tables.evidence, tables.families, weights))
         costs = swaps.swap_costs(split, weights)
-        missing = swaps.missing_evidence(costs, weights, split[2])
+        missing = swaps.missing_evidence(costs, weights, split.log_share)
         if missing.min() < self.threshold:
             return Survey(False, least_removal(missing, weights))
-        order, before, is_swapped = swaps.contrary_order(costs, weights)
-        if order + swaps.log_swap_weight(estimate.p, split[2]) < self.threshold:
-            return Survey(False, Reorder(before, is_swapped) if is_swapped.any() else None)
-        found, tables, families = resolution.row_tables(
+        order = swaps.contrary_order(costs, weights)
+        if order.cost + swaps.log_swap_weight(estimate.p, split.log_share) < self.threshold:
+            departs = order.is_swapped.any()
+            return Survey(False, Reorder(order.before, order.is_swapped) if departs else None)
+        tables = resolution.row_tables(
             data, weights, self.scale, self.threshold, self.threshold, False
         )
-        if found and levels.row_evidence(tables, weights) >= self.threshold:
+        found = levels.row_evidence(tables.evidence, weights)
+        if tables.may_reach and found >= self.threshold:
             return Survey(True, None)
-        return Survey(False, least_move(tables, families, weights))
+        return Survey(False, least_move(tables.evidence, tables.families, weights))
 
     def intervals(self, moments: Moments, estimate: LinearSEM) -> tuple[Interval, ...]:
         """Per reported edge, the weights that are not rejected at delta if the edges are right."""
         split = self.split(moments) if estimate.n_edges else None
-        times, n_strong = self.times(moments), 0
-        if split is not None:
-            _, tables, _ = resolution.row_tables(
-                (times, split), estimate.weights, self.scale, -math.inf, math.inf, False
+        data = None if split is None else resolution.Data(self.times(moments), split)
+        n_strong = 0
+        if data is not None:
+            tables = resolution.row_tables(
+                data, estimate.weights, self.scale, -math.inf, math.inf, False
             )
-            n_strong = levels.strong_edges(tables, estimate.weights, self.threshold)
+            n_strong = levels.strong_edges(tables.evidence, estimate.weights, self.threshold)
         found = []
         for cause, effect, weight in estimate.edges:
             edge = estimate.names.index(effect), estimate.names.index(cause)
             low, high = -math.inf, math.inf
-            if split is not None:
-                low, high = interval(
-                    (times, split), estimate.weights, edge, self.scale, self.threshold, n_strong
+            if data is not None:
+                low, high = weight_interval(
+                    data, estimate.weights, edge, self.scale, self.threshold, n_strong
                 )
             found.append(Interval(cause, effect, low, weight, high))
         return tuple(found)
@@ -224,7 +227,7 @@ class GaussianRule(Guarantee):
     def times(self, moments: Moments) -> direction_evidence.Times:
         """The rows at every mark."""
         rows = moments.timed_rows(intercept=self.space.intercept)
-        return rows.grams, rows.lows, rows.counts
+        return direction_evidence.Times(rows.grams, rows.lows, rows.counts)
 
     def split(self, moments: Moments) -> resolution.Split | None:
         """Training and later samples, with the training's share and what it foresees."""
@@ -237,9 +240,9 @@ class GaussianRule(Guarantee):
     def _best_row(self, rows: WatchedRows, j: int, weights: Floats) -> float:
         """The least-squares row on all nodes that j has no reported path to."""
         row, n = rows.later(j)
-        parents = resolution.nondescendants(weights)[j]
+        parents = nondescendants(weights)[j]
         regressors = row_regressors(parents, rows.p, self.space.intercept)
-        residual = least_squares(row, regressors, n)[2]
+        residual = least_squares(row, regressors, n).residual
         if n <= 0.0:
             return 0.0
         if not residual > 0.0:
@@ -254,8 +257,9 @@ class GaussianRule(Guarantee):
         split = self.split(moments)
         if split is None:
             return None
-        order = swaps.contrary_order(swaps.swap_costs(split, estimate.weights), estimate.weights)[0]
-        level = order + swaps.log_swap_weight(estimate.p, split[2])
+        costs = swaps.swap_costs(split, estimate.weights)
+        order = swaps.contrary_order(costs, estimate.weights)
+        level = order.cost + swaps.log_swap_weight(estimate.p, split.log_share)
         return alarm if level >= self.threshold else None
 
     def wider_steps(self, moments: Moments) -> Iterator[Step]:
@@ -285,16 +289,16 @@ class GaussianDecision(Decision):
         if split is None:
             value = math.inf if p == 1 else -math.inf
             return np.where(weights != 0.0, value, math.inf), value, value
-        data = self.rule.times(self.moments), split
-        _, tables, _ = resolution.row_tables(
+        data = resolution.Data(self.rule.times(self.moments), split)
+        tables = resolution.row_tables(
             data, weights, self.rule.scale, -math.inf, math.inf, False
-        )
+        ).evidence
         found = levels.row_evidence(tables, weights)
         costs = swaps.swap_costs(split, weights)
-        order = swaps.contrary_order(costs, weights)[0]
-        missing = swaps.missing_evidence(costs, weights, split[2])
+        order = swaps.contrary_order(costs, weights).cost
+        missing = swaps.missing_evidence(costs, weights, split.log_share)
         edges = np.minimum(levels.edge_levels(tables, weights), missing)
-        return edges, found, order + swaps.log_swap_weight(p, split[2])
+        return edges, found, order + swaps.log_swap_weight(p, split.log_share)
 
     @cached_property
     def alarms(self) -> tuple[Alarm, ...]:

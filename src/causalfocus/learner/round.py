@@ -19,6 +19,7 @@ from causalfocus.learner.result import Result, result_of
 from causalfocus.learner.schedule import Schedule
 from causalfocus.learner.state import LearnerState
 from causalfocus.moments.moments import Moments
+from causalfocus.oracles.for_kernels import model_of, parameters_of
 from causalfocus.system.sem import LinearSEM
 
 TIE = 1e-9
@@ -140,8 +141,8 @@ class Rounds:
         if rival is None:
             return None
         gains = population.divergences(
-            estimate.as_reference(),
-            (rival.weights, rival.noise_variances, rival.intercepts),
+            model_of(estimate),
+            parameters_of(rival),
             *self.guarantee.targets_and_values,
         )
         return gains / self.costs

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from causalfocus.arrays import Floats, Ints
-from causalfocus.kernels.search.tableau import Row
+from causalfocus.kernels.records import Row
 from causalfocus.kernels.sums import assumption_sums as watch_sums
 from causalfocus.kernels.sums import moment_sums
 
@@ -60,9 +60,9 @@ class Watch:
         """
         firsts = np.where(np.isnan(self.firsts), other.firsts, self.firsts)
         sums = self.sums.copy()
-        theirs = [other.sums[0], *(watch_sums.moved(other.sums[1], by) for by in steps)]
+        theirs = [other.sums[0], *(watch_sums.move_origin(other.sums[1], by) for by in steps)]
         for view, part in enumerate(theirs):
-            later = watch_sums.later_by(part, float(self.n))
+            later = watch_sums.move_time(part, float(self.n))
             for k in np.flatnonzero(~np.isnan(other.firsts) & (other.firsts != firsts)):
                 pair = [2 * k, 2 * k + 1]
                 if other._only_other_value(int(k), float(firsts[k])):
@@ -121,5 +121,5 @@ class WatchedRows:
         return self._row(self._later[self._views[j]], j, chosen)
 
     def _row(self, sums: Floats, j: int, groups: Ints) -> tuple[Row, float]:
-        high, low, n = watch_sums.watched_row(sums, groups)
-        return (high, low, j), n
+        found = watch_sums.watched_row(sums, groups)
+        return Row(found.high, found.low, j), found.n

@@ -15,8 +15,9 @@ from typing import Final, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from causalfocus.arrays import Floats, Ints
+from causalfocus.arrays import Floats
 from causalfocus.errors import InvalidInputError
+from causalfocus.kernels.records import Actions, Model
 from causalfocus.kernels.sums import moment_sums
 from causalfocus.moments.anchors import Anchors
 from causalfocus.moments.assumption_sums import WatchedRows
@@ -89,9 +90,9 @@ class Moments:
         weights : non-negative weight per action; counts or proportions
         """
         moments = cls(model.names)
-        targets, values, amounts = weights_as_arrays(weights, model.names)
-        reference = (model.weights, model.noise_variances, model.intercepts, model.order)
-        sums = moment_sums.expected_sums(reference, targets, values, amounts)
+        actions = weights_as_arrays(weights, model.names)
+        reference = Model(model.weights, model.noise_variances, model.intercepts, model.order)
+        sums = moment_sums.expected_sums(reference, actions)
         if not np.isfinite(sums).all():
             raise InvalidInputError(
                 "The expected moments are too large for floating-point numbers: the model, the "
@@ -101,9 +102,10 @@ class Moments:
         origins = np.zeros((3, len(model.names)))
         origins[1] = model.moments(OBSERVE).mean
         # Less its mean, the system is the same without constants.
-        centred = (model.weights, model.noise_variances, np.zeros(len(model.names)), model.order)
-        shifted = values - np.where(targets >= 0, origins[1][targets], 0.0)
-        about = moment_sums.expected_sums(centred, targets, shifted, amounts)
+        centred = reference._replace(intercepts=np.zeros(len(model.names)))
+        targets = actions.targets
+        shifted = actions.values - np.where(targets >= 0, origins[1][targets], 0.0)
+        about = moment_sums.expected_sums(centred, actions._replace(values=shifted))
         sums = np.stack([sums, about, np.zeros_like(sums)])
         marks = {m: sums * (mark_at(m) / total) for m in range(marks_before(total))}
         moments._state = replace(
@@ -329,9 +331,7 @@ class Moments:
         return f"<Moments of {len(self.names)} nodes, n = {self.n:g}>"
 
 
-def weights_as_arrays(
-    weights: Mapping[Action, float], names: Sequence[str]
-) -> tuple[Ints, Floats, Floats]:
+def weights_as_arrays(weights: Mapping[Action, float], names: Sequence[str]) -> Actions:
     """Targets, values and weights of a mapping from action to weight, checked."""
     if not isinstance(weights, Mapping):
         raise InvalidInputError(
@@ -350,7 +350,7 @@ def weights_as_arrays(
         raise InvalidInputError(
             f"The weight of {action} is {weights[action]}: weights must be finite and not negative."
         )
-    return targets, values, amounts
+    return Actions(targets, values, amounts)
 
 
 def _as_floats(given: ArrayLike) -> Floats:

@@ -93,7 +93,7 @@ class State:
         sums, largest_loss = state.sums.copy(), 0.0
         moment_sums.merge(sums[0], other.sums[0])
         for i, by in enumerate(steps):
-            part, loss = moment_sums.moved(other.sums[1], by)
+            part, loss = moment_sums.move_origin(other.sums[1], by)
             moment_sums.merge(sums[1 + i], part)
             largest_loss = max(largest_loss, loss)
         is_sure = state.is_sure and other.is_sure and largest_loss <= moment_sums.FAR

@@ -7,6 +7,7 @@ from typing import Literal
 
 from causalfocus.kernels.exact import response
 from causalfocus.moments.moments import weights_as_arrays
+from causalfocus.oracles.for_kernels import bounds_of, model_of
 from causalfocus.oracles.limits import numerical_errors, require_feasible_size
 from causalfocus.system.actions import Action
 from causalfocus.system.sem import LinearSEM
@@ -69,16 +70,13 @@ def best_alternative(
     epsilon = space.checked_epsilon(epsilon)
     actions = weights_as_arrays(weights, model.names)
     with numerical_errors("alternative oracle", model):
-        gains, is_same, found, variances, intercepts = response.alternative(
-            (model.weights, model.noise_variances, model.intercepts, model.order),
-            actions,
-            (space.min_effect, space.effect_limit),
-            space.variance_limits,
-            epsilon,
-            space.intercept,
+        found = response.closest_rival(
+            model_of(model), actions, bounds_of(space), epsilon, space.intercept
         )
     if model.p == 1:
         return Alternative(None, math.inf, None)
-    value = float((gains * actions[2]).sum())
-    closest = LinearSEM.from_fit(found.copy(), variances.copy(), intercepts, model.names)
-    return Alternative(closest, value, "same graph" if is_same else "different graph")
+    value = float((found.gains * actions.weights).sum())
+    closest = LinearSEM.from_fit(
+        found.weights.copy(), found.variances.copy(), found.intercepts, model.names
+    )
+    return Alternative(closest, value, "same graph" if found.is_same else "different graph")

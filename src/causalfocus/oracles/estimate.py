@@ -8,6 +8,7 @@ from causalfocus.arrays import Floats, Ints
 from causalfocus.kernels.exact import oracles
 from causalfocus.moments.moments import Moments
 from causalfocus.moments.views import RowMoments
+from causalfocus.oracles.for_kernels import bounds_of, rows_of
 from causalfocus.oracles.limits import numerical_errors, require_feasible_size
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import ModelClass
@@ -38,14 +39,8 @@ def joint_mle(moments: Moments, space: ModelClass) -> LinearSEM:
     rows = moments.rows(intercept=space.intercept)
     candidates, starts = oracles.all_others(len(moments.names))
     with numerical_errors("joint MLE", rows):
-        _, weights, variances, _ = oracles.joint_mle(
-            (rows.grams, rows.lows, rows.counts),
-            candidates,
-            starts,
-            (space.min_effect, space.effect_limit),
-            space.variance_limits,
-            math.inf,
-        )
+        found = oracles.joint_mle(rows_of(rows), candidates, starts, bounds_of(space), math.inf)
+    weights, variances = found.weights, found.variances
     return LinearSEM.from_fit(
         weights, variances, fitted_intercepts(weights, rows, space.intercept), moments.names
     )
@@ -58,12 +53,7 @@ def graph_mle(moments: Moments, parents: Ints, space: ModelClass) -> LinearSEM:
     """
     rows = moments.rows(intercept=space.intercept)
     with numerical_errors("fit of a graph", rows):
-        weights, variances = oracles.graph_mle(
-            (rows.grams, rows.lows, rows.counts),
-            parents,
-            (space.min_effect, space.effect_limit),
-            space.variance_limits,
-        )
+        weights, variances = oracles.graph_mle(rows_of(rows), parents, bounds_of(space))
     return LinearSEM.from_fit(
         weights, variances, fitted_intercepts(weights, rows, space.intercept), moments.names
     )

@@ -1,9 +1,9 @@
 """The estimate of the gaussian rule: a graph of the effects that matter, and their weights."""
 
-from causalfocus.kernels.exact import oracles
-from causalfocus.kernels.gaussian import response as gaussian_response
+from causalfocus.kernels.gaussian import response
 from causalfocus.moments.moments import Moments
 from causalfocus.oracles.estimate import fitted_intercepts
+from causalfocus.oracles.for_kernels import rows_of
 from causalfocus.oracles.limits import numerical_errors, require_feasible_size
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import ModelClass
@@ -23,10 +23,8 @@ def gaussian_estimate(moments: Moments, space: ModelClass) -> LinearSEM:
     """
     require_feasible_size(len(moments.names))
     rows = moments.rows(intercept=space.intercept)
-    kernel_rows = rows.grams, rows.lows, rows.counts
     with numerical_errors("estimate", rows):
-        graph, variances = oracles.reported(kernel_rows, space.min_effect)
-        weights = gaussian_response.refitted(kernel_rows, graph)
+        weights, variances = response.gaussian_estimate(rows_of(rows), space.min_effect)
     return LinearSEM.from_fit(
         weights, variances, fitted_intercepts(weights, rows, space.intercept), moments.names
     )

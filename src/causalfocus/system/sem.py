@@ -99,10 +99,6 @@ class LinearSEM:
         model._set(weights, variances, intercepts, names)
         return model
 
-    def as_reference(self) -> tuple[Floats, Floats, Floats, Ints]:
-        """Weights, noise variances, intercepts and order, as the kernels take them."""
-        return self.weights, self.noise_variances, self.intercepts, self.order
-
     def _set(
         self, weights: Floats, variances: Floats, intercepts: Floats, names: tuple[str, ...]
     ) -> None:
@@ -186,14 +182,15 @@ class LinearSEM:
 
     def kl(self, other: LinearSEM, action: Action = OBSERVE) -> float:
         """KL divergence of the other model's distribution from this one's, in nats."""
+        from causalfocus.kernels.records import Model, Parameters
         from causalfocus.kernels.sums import population
 
         self._require_same_names(other)
         target = target_index(action, self.names)
         value = 0.0 if action.value is None else action.value
         result = population.divergences(
-            (self.weights, self.noise_variances, self.intercepts, self.order),
-            (other.weights, other.noise_variances, other.intercepts),
+            Model(self.weights, self.noise_variances, self.intercepts, self.order),
+            Parameters(other.weights, other.noise_variances, other.intercepts),
             np.array([target]),
             np.array([value]),
         )

@@ -13,7 +13,7 @@ NEGLIGIBLE = 1e-17
 
 @kernel
 def exponential(matrix: Floats) -> tuple[Floats, float]:
-    """exp(S) of a matrix without negative entries, and tr exp(S) - p.
+    """Return exp(S) of a matrix without negative entries, and tr exp(S) - p.
 
     The plain series: nothing cancels, and on a DAG it ends by itself. The trace is summed without
     its first p, so that a small one keeps its digits.
@@ -43,13 +43,13 @@ def exponential(matrix: Floats) -> tuple[Floats, float]:
 
 @kernel
 def largest_trace(p: int) -> float:
-    """tr exp(S) - p of the complete graph, whose eigenvalues are p - 1 and -1: the unit of h."""
+    """Return tr exp(S) - p of the complete graph, whose eigenvalues are p - 1 and -1: h's unit."""
     return math.exp(p - 1.0) + (p - 1.0) * math.exp(-1.0) - p
 
 
 @kernel
 def acyclicity(probabilities: Floats) -> tuple[float, Floats]:
-    """h in [0, 1] and its gradient."""
+    """Return h in [0, 1] and its gradient."""
     p = probabilities.shape[0]
     if p < 2:
         return 0.0, np.zeros((p, p))
@@ -60,7 +60,7 @@ def acyclicity(probabilities: Floats) -> tuple[float, Floats]:
 
 @kernel
 def is_acyclic(has_edge: Bools) -> bool:
-    """Whether nodes can be removed one by one, each without parents among those left."""
+    """Return whether nodes can be removed one by one, each without parents among those left."""
     p = has_edge.shape[0]
     is_left = np.ones(p, dtype=np.bool_)
     for _ in range(p):

@@ -1,12 +1,19 @@
 """DCDI's optimiser: RMSprop under an augmented Lagrangian, until the graph is acyclic."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from causalfocus.arrays import Floats
 from causalfocus.baselines.kernels.acyclicity import is_acyclic
-from causalfocus.baselines.kernels.masked_loss import Data, loss_and_gradient, probabilities_of
+from causalfocus.baselines.kernels.masked_loss import (
+    Data,
+    Gradients,
+    Penalty,
+    loss_and_gradient,
+    probabilities_of,
+)
 from causalfocus.kernels.compile import kernel
 
 DECAY, GUARD = 0.99, 1e-8
@@ -18,14 +25,36 @@ to this share; h counts as zero below the last."""
 
 LOOK_EVERY = 100
 
-Schedule = tuple[float, float, float, int, int, float]
-"""Learning rate, first mu, its factor, window, most iterations, and the share of the first h at
-which the belief is taken."""
+GAMMA, MU, LAST, FIRST = 0, 1, 2, 3
+"""Places in the array `multipliers`: gamma, mu, the h of the last solved sub-problem, and that of
+the first."""
+
+
+class Schedule(NamedTuple):
+    """How to descend: learning rate, first mu, its factor, window, most iterations, and the share
+    of the first h at which the belief is taken.
+    """
+
+    rate: float
+    first_mu: float
+    factor: float
+    window: int
+    most: int
+    belief_share: float
+
+
+class Descent(NamedTuple):
+    """Where a descent ended: the belief and its weights, the last h, and the iterations."""
+
+    belief: Floats
+    weights: Floats
+    constraint: float
+    n_iterations: int
 
 
 @kernel
 def step(parameters: Floats, gradient: Floats, squares: Floats, rate: float) -> None:
-    """One step of RMSprop."""
+    """Take one step of RMSprop."""
     for t in range(parameters.shape[0]):
         for j in range(parameters.shape[1]):
             g = gradient[t, j]
@@ -35,7 +64,7 @@ def step(parameters: Floats, gradient: Floats, squares: Floats, rate: float) -> 
 
 @kernel
 def is_solved(values: Floats, window: int) -> bool:
-    """Whether three recorded values of the Lagrangian say that the sub-problem is solved."""
+    """Return whether three recorded values of the Lagrangian say that the sub-problem is solved."""
     first, middle, last = values
     if not (min(first, last) < middle < max(first, last)):
         return False
@@ -45,20 +74,20 @@ def is_solved(values: Floats, window: int) -> bool:
 
 @kernel
 def first_multipliers(mu: float) -> Floats:
-    """gamma, mu, the h of the last solved sub-problem, and that of the first."""
+    """Return the multipliers at the start, see GAMMA to FIRST."""
     return np.array([0.0, mu, math.inf, math.nan])
 
 
 @kernel
 def tighten(multipliers: Floats, h: float, factor: float, values: Floats) -> None:
-    """The next sub-problem of the augmented Lagrangian, and a fair start for its values."""
+    """Go on to the next sub-problem of the Lagrangian, with a fair start for its values."""
     gamma, mu, previous, first = multipliers
     before = gamma * h + 0.5 * mu * h * h
     gamma += mu * h
     if h > SHRINK * previous:
         mu *= factor
-    multipliers[0], multipliers[1], multipliers[2] = gamma, mu, h
-    multipliers[3] = h if math.isnan(first) else first
+    multipliers[GAMMA], multipliers[MU], multipliers[LAST] = gamma, mu, h
+    multipliers[FIRST] = h if math.isnan(first) else first
     values[2] += gamma * h + 0.5 * mu * h * h - before
 
 
@@ -70,8 +99,8 @@ def descend(
     ceiling: Floats,
     edges: float,
     schedule: Schedule,
-) -> tuple[Floats, Floats, float, int]:
-    """Train weights and logits in place. Returns belief, its weights, last h and iterations.
+) -> Descent:
+    """Train weights and logits in place; return where the descent ended.
 
     The belief are the probabilities on the way to an acyclic graph, when h has fallen to a share
     of what the data alone make it: at the end there is no doubt left.
@@ -81,31 +110,30 @@ def descend(
         odds when the penalty is already too strong for either, and the edge would be lost. A
         ceiling of its own for each keeps both from being exactly alike
     """
-    rate, mu, factor, window, most, belief_share = schedule
+    rate, window, belief_share = schedule.rate, schedule.window, schedule.belief_share
     p = weights.shape[0]
-    by_weight, by_logit = np.zeros((p, p)), np.zeros((p, p))
+    gradients = Gradients(np.zeros((p, p)), np.zeros((p, p)))
     weight_squares, logit_squares = np.zeros((p, p)), np.zeros((p, p))
-    multipliers, h = first_multipliers(mu), math.inf
+    multipliers, h = first_multipliers(schedule.first_mu), math.inf
     values = np.full(3, np.nan)
     belief, belief_weights = np.full((p, p), np.nan), np.zeros((p, p))
     n = 0
-    while n < most:
+    while n < schedule.most:
         n += 1
-        total, h = loss_and_gradient(
-            data, weights, logits, (edges, multipliers[0], multipliers[1]), (by_weight, by_logit)
-        )
-        step(weights, by_weight, weight_squares, rate)
-        step(logits, by_logit, logit_squares, rate)
+        penalty = Penalty(edges, multipliers[GAMMA], multipliers[MU])
+        total, h = loss_and_gradient(data, weights, logits, penalty, gradients)
+        step(weights, gradients.weights, weight_squares, rate)
+        step(logits, gradients.logits, logit_squares, rate)
         np.minimum(logits, ceiling, logits)
-        if math.isnan(belief[0, 0]) and h <= belief_share * multipliers[3]:
+        if math.isnan(belief[0, 0]) and h <= belief_share * multipliers[FIRST]:
             belief[:], belief_weights[:] = probabilities_of(logits), weights
         if n % window == 0:
             values[0], values[1], values[2] = values[1], values[2], total
         if n % (2 * window) == 0 and is_solved(values, window):
-            tighten(multipliers, h, factor, values)
+            tighten(multipliers, h, schedule.factor, values)
             weight_squares[:], logit_squares[:] = 0.0, 0.0
         if n % LOOK_EVERY == 0 and h <= CLOSED and is_acyclic(probabilities_of(logits) > 0.5):
             break
     if math.isnan(belief[0, 0]):
         belief[:], belief_weights[:] = probabilities_of(logits), weights
-    return belief, belief_weights, h, n
+    return Descent(belief, belief_weights, h, n)

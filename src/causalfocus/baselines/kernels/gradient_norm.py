@@ -1,12 +1,13 @@
 """GIT's score: how hard imagined outcomes of an action would pull at the logits of the edges."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from causalfocus.arrays import Floats, Ints
 from causalfocus.baselines.kernels.masked_loss import mean_square
-from causalfocus.baselines.kernels.variance_ratio import Models
+from causalfocus.baselines.kernels.records import Models
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.sums.population import (
     action_covariance,
@@ -16,15 +17,20 @@ from causalfocus.kernels.sums.population import (
 )
 
 
+class Belief(NamedTuple):
+    """What the learner believes: weights and probabilities of the edges (p, p), noise variances."""
+
+    weights: Floats
+    probabilities: Floats
+    variances: Floats
+
+
 @kernel
 def gradient_norms(
-    models: Models,
-    learner: tuple[Floats, Floats, Floats],
-    centre: Floats,
-    targets: Ints,
-    values: Floats,
+    models: Models, belief: Belief, centre: Floats, targets: Ints, values: Floats
 ) -> Floats:
-    """Mean over the imagined models of the norm of the gradient of DCDI's loss by the logits.
+    """Return the mean over the imagined models of the norm of the gradient of DCDI's loss by the
+    logits.
 
     The loss of one sample at the learner's noise variances, its expectation under model and masks
     in closed form; so nothing is drawn but the models.
@@ -32,19 +38,19 @@ def gradient_norms(
     Parameters
     ----------
     models : that imagine the outcomes
-    learner : weights, probabilities and noise variances
+    belief : of the learner
     centre : (p, p), what row t's regressors and node are counted from; zero without intercepts
     """
-    weights, chance, variances = learner
+    weights, chance, variances = belief.weights, belief.probabilities, belief.variances
     p = len(variances)
     norms = np.zeros(len(targets))
     gram = np.empty((p, p))
-    for g in range(len(models[0])):
-        order = causal_order(models[0][g])
+    for g in range(len(models.weights)):
+        order = causal_order(models.weights[g])
         for a in range(len(targets)):
-            effects = total_effects(models[0][g], order, targets[a])
-            mean = action_mean(effects, models[2][g], targets[a], values[a])
-            covariance = action_covariance(effects, models[1][g], targets[a])
+            effects = total_effects(models.weights[g], order, targets[a])
+            mean = action_mean(effects, models.constants[g], targets[a], values[a])
+            covariance = action_covariance(effects, models.variances[g], targets[a])
             total = 0.0
             for t in range(p):
                 if t == targets[a]:
@@ -60,4 +66,4 @@ def gradient_norms(
                     slope *= s * (1.0 - s) / (2.0 * variances[t] * p)
                     total += slope * slope
             norms[a] += math.sqrt(total)
-    return norms / max(len(models[0]), 1)
+    return norms / max(len(models.weights), 1)

@@ -5,22 +5,37 @@ most of their families, so each family's density is computed once per outcome.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from causalfocus.arrays import Floats, Ints
-from causalfocus.baselines.kernels.information_gain import Ensemble, causal_orders, exp_sum, outcome
+from causalfocus.baselines.kernels.information_gain import causal_orders, exp_sum, outcome
 from causalfocus.baselines.kernels.local_scores import Prior, family_posterior
+from causalfocus.baselines.kernels.records import Models
 from causalfocus.kernels.compile import kernel
 
-Predictions = tuple[Ints, Floats, Floats, Floats]
-"""Of every family: node, size and regressors (f, 2 + q), means (f, q), inverse Cholesky factors
-(f, q, q), and (f, 3) degrees of freedom, squared scale and log constant."""
+
+class Predictions(NamedTuple):
+    """The predictive densities of f families.
+
+    Attributes
+    ----------
+    shapes : (f, 2 + q), node, size and regressors
+    means : (f, q)
+    inverses : (f, q, q), of the Cholesky factors
+    scales : (f, 3), degrees of freedom, squared scale and log constant
+    """
+
+    shapes: Ints
+    means: Floats
+    inverses: Floats
+    scales: Floats
 
 
 @kernel
 def distinct_families(parents: Ints) -> tuple[Ints, Ints]:
-    """(f, 2) nodes and parents of all families in some graphs; and which each uses: (m, p)."""
+    """Return (f, 2) nodes and parents of all families in some graphs; (m, p) which each uses."""
     m, p = parents.shape
     families, used = np.empty((m * p, 2), dtype=np.int64), np.empty((m, p), dtype=np.int64)
     n = 0
@@ -41,16 +56,16 @@ def distinct_families(parents: Ints) -> tuple[Ints, Ints]:
 
 @kernel
 def predictions(grams: Floats, counts: Floats, families: Ints, prior: Prior) -> Predictions:
-    """All that the predictive densities of some families need."""
+    """Return all that the predictive densities of some families need."""
     p, q = grams.shape[0], grams.shape[1]
     n = len(families)
     shapes = np.zeros((n, 2 + q), dtype=np.int64)
     means, inverses, scales = np.zeros((n, q)), np.zeros((n, q, q)), np.empty((n, 3))
     for f in range(n):
         j = families[f, 0]
-        regressors, lower, mean, a, b = family_posterior(
-            grams[j], j, families[f, 1], counts[j], prior, p
-        )
+        found = family_posterior(grams[j], j, families[f, 1], counts[j], prior, p)
+        regressors, lower, mean = found.regressors, found.lower, found.mean
+        a, b = found.shape, found.scale
         s = len(regressors)
         shapes[f, 0], shapes[f, 1] = j, s
         for i in range(s):
@@ -64,13 +79,13 @@ def predictions(grams: Floats, counts: Floats, families: Ints, prior: Prior) -> 
                 inverses[f, i, k] = total / lower[i, i]
         scales[f, 0], scales[f, 1] = 2.0 * a, b / a
         scales[f, 2] = math.lgamma(a + 0.5) - math.lgamma(a) - 0.5 * math.log(2.0 * math.pi * b)
-    return shapes, means, inverses, scales
+    return Predictions(shapes, means, inverses, scales)
 
 
 @kernel
 def log_prediction(found: Predictions, f: int, y: Floats) -> float:
-    """Log density of a family's node given the others: Student's t."""
-    shapes, means, inverses, scales = found
+    """Return the log density of a family's node given the others: Student's t."""
+    shapes, means, inverses = found.shapes, found.means, found.inverses
     p = len(y)
     off, leverage = y[shapes[f, 0]], 1.0
     for i in range(shapes[f, 1]):
@@ -82,38 +97,38 @@ def log_prediction(found: Predictions, f: int, y: Floats) -> float:
             r = shapes[f, 2 + m]
             total += inverses[f, i, m] * (y[r] if r < p else 1.0)
         leverage += total * total
-    freedom, scale, constant = scales[f]
+    freedom, scale, constant = found.scales[f]
     tail = math.log1p(off * off / (freedom * scale * leverage))
     return constant - 0.5 * math.log(leverage) - 0.5 * (freedom + 1.0) * tail
 
 
 @kernel
 def graph_gains(
-    ensemble: Ensemble,
+    models: Models,
     found: Predictions,
     used: Ints,
-    actions: tuple[Ints, Floats],
+    targets: Ints,
+    values: Floats,
     noise: Floats,
 ) -> Floats:
-    """Nested Monte-Carlo information of every action about the graph, in nats.
+    """Return the nested Monte-Carlo information of every action about the graph, in nats.
 
-    ensemble : draws the outcomes
+    models : draw the outcomes
     used : (m, p), the families of every graph
     noise : (m, s, p) standard normals
     """
-    targets, values = actions
     n_models, n_draws, p = noise.shape
-    orders = causal_orders(ensemble[0])
+    orders = causal_orders(models.weights)
     gains = np.empty(len(targets))
-    y, densities, own = np.empty(p), np.empty(n_models), np.empty(len(found[3]))
+    y, densities, own = np.empty(p), np.empty(n_models), np.empty(len(found.scales))
     for a in range(len(targets)):
         total = 0.0
         for m in range(n_models):
             for s in range(n_draws):
-                outcome(ensemble, m, orders[m], (targets[a], values[a]), noise[m, s], y)
+                outcome(models, m, orders[m], (targets[a], values[a]), noise[m, s], y)
                 for f in range(len(own)):
                     own[f] = 0.0
-                    if found[0][f, 0] != targets[a]:
+                    if found.shapes[f, 0] != targets[a]:
                         own[f] = log_prediction(found, f, y)
                 for i in range(n_models):
                     densities[i] = 0.0

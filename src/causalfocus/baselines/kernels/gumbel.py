@@ -5,6 +5,7 @@ noise. Kept for comparison with the closed form of `masked_loss`.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,7 +13,11 @@ from causalfocus.arrays import Floats, Ints
 from causalfocus.baselines.kernels.acyclicity import acyclicity, is_acyclic
 from causalfocus.baselines.kernels.descent import (
     CLOSED,
+    FIRST,
+    GAMMA,
     LOOK_EVERY,
+    MU,
+    Descent,
     Schedule,
     first_multipliers,
     is_solved,
@@ -25,16 +30,25 @@ from causalfocus.kernels.compile import kernel
 BATCH = 64
 """Samples per step; all, if there are fewer."""
 
-Samples = tuple[Floats, Ints]
-"""Values (n, p) and the node that was set, -1 for none (n,)."""
 
-Parameters = tuple[Floats, Floats, Floats]
-"""Weights and logits (p, p), and (2, p): constants and logarithms of noise deviations."""
+class Samples(NamedTuple):
+    """Values (n, p) and the node that was set, -1 for none (n,)."""
+
+    values: Floats
+    targets: Ints
+
+
+class Parameters(NamedTuple):
+    """Weights and logits (p, p), and (2, p): constants and logarithms of noise deviations."""
+
+    weights: Floats
+    logits: Floats
+    others: Floats
 
 
 @kernel
 def logistic_noise(rng: np.random.Generator, n: int, p: int) -> Floats:
-    """Noise of the masks: (n, p, p)."""
+    """Draw the noise of the masks: (n, p, p)."""
     found = np.empty((n, p, p))
     for i in range(n):
         for t in range(p):
@@ -52,14 +66,14 @@ def sampled_loss(
     noise: Floats,
     gradients: Parameters,
 ) -> float:
-    """Negative log-likelihood of some samples, per sample and node. Gradients are written.
+    """Return the negative log-likelihood of some samples, per sample and node; write the gradients.
 
     rows : which samples
     noise : (len(rows), p, p)
     """
-    values, targets = samples
-    weights, logits, others = parameters
-    by_weight, by_logit, by_other = gradients
+    values, targets = samples.values, samples.targets
+    weights, logits, others = parameters.weights, parameters.logits, parameters.others
+    by_weight, by_logit, by_other = gradients.weights, gradients.logits, gradients.others
     p = values.shape[1]
     by_weight[:], by_logit[:], by_other[:] = 0.0, 0.0, 0.0
     scale = 1.0 / (len(rows) * p)
@@ -89,9 +103,9 @@ def sampled_loss(
 
 
 @kernel
-def penalised(logits: Floats, penalty: Penalty, by_logit: Floats) -> tuple[float, float]:
-    """The penalties on edges and cycles, and h; their gradient is added to that of the logits."""
-    edges, gamma, mu = penalty
+def add_penalty(logits: Floats, penalty: Penalty, by_logit: Floats) -> tuple[float, float]:
+    """Return the penalties on edges and cycles, and h; add their gradient to that of the logits."""
+    edges, gamma, mu = penalty.edges, penalty.gamma, penalty.mu
     p = logits.shape[0]
     chance = probabilities_of(logits)
     h, h_gradient = acyclicity(chance)
@@ -103,6 +117,12 @@ def penalised(logits: Floats, penalty: Penalty, by_logit: Floats) -> tuple[float
             own = edges / p**2 + (gamma + mu * h) * h_gradient[t, j]
             by_logit[t, j] += own * s * (1.0 - s)
     return total, h
+
+
+@kernel
+def _no_parameters(p: int) -> Parameters:
+    """Return room for parameters, all zero."""
+    return Parameters(np.zeros((p, p)), np.zeros((p, p)), np.zeros((2, p)))
 
 
 @kernel
@@ -121,14 +141,13 @@ def descend_by_masks(
     schedule: Schedule,
     intercept: bool,
     rng: np.random.Generator,
-) -> tuple[Floats, Floats, float, int]:
+) -> Descent:
     """Train in place on four fifths of the samples; the rest tells when a sub-problem is solved.
-
-    Returns belief, its weights, the last h and the iterations, as `descent.descend`.
+    Return where the descent ended.
     """
-    rate, mu, factor, window, most, belief_share = schedule
-    weights, logits, others = parameters
-    n_samples, p = samples[0].shape
+    rate, window, belief_share = schedule.rate, schedule.window, schedule.belief_share
+    weights, logits = parameters.weights, parameters.logits
+    n_samples, p = samples.values.shape
     rows = np.arange(n_samples)
     _shuffle(rng, rows, n_samples)
     n_train = max(1, (4 * n_samples) // 5)
@@ -136,37 +155,36 @@ def descend_by_masks(
     if len(validation) == 0:
         validation = training.copy()
     batch = min(BATCH, n_train)
-    gradients = (np.zeros((p, p)), np.zeros((p, p)), np.zeros((2, p)))
-    unused = (np.zeros((p, p)), np.zeros((p, p)), np.zeros((2, p)))
-    squares = (np.zeros((p, p)), np.zeros((p, p)), np.zeros((2, p)))
-    multipliers, h = first_multipliers(mu), math.inf
+    gradients, unused, squares = _no_parameters(p), _no_parameters(p), _no_parameters(p)
+    multipliers, h = first_multipliers(schedule.first_mu), math.inf
     values = np.full(3, np.nan)
     belief, belief_weights = np.full((p, p), np.nan), np.zeros((p, p))
     n = 0
-    while n < most:
+    while n < schedule.most:
         n += 1
         _shuffle(rng, training, batch)
         noise = logistic_noise(rng, batch, p)
         sampled_loss(samples, training[:batch], parameters, noise, gradients)
-        _, h = penalised(logits, (edges, multipliers[0], multipliers[1]), gradients[1])
+        penalty = Penalty(edges, multipliers[GAMMA], multipliers[MU])
+        _, h = add_penalty(logits, penalty, gradients.logits)
         if not intercept:
-            gradients[2][0] = 0.0
-        step(weights, gradients[0], squares[0], rate)
-        step(logits, gradients[1], squares[1], rate)
-        step(others, gradients[2], squares[2], rate)
-        if math.isnan(belief[0, 0]) and h <= belief_share * multipliers[3]:
+            gradients.others[0] = 0.0
+        step(weights, gradients.weights, squares.weights, rate)
+        step(logits, gradients.logits, squares.logits, rate)
+        step(parameters.others, gradients.others, squares.others, rate)
+        if math.isnan(belief[0, 0]) and h <= belief_share * multipliers[FIRST]:
             belief[:], belief_weights[:] = probabilities_of(logits), weights
         if n % window == 0:
             noise = logistic_noise(rng, len(validation), p)
             total = sampled_loss(samples, validation, parameters, noise, unused)
-            total += penalised(logits, (edges, multipliers[0], multipliers[1]), unused[1])[0]
+            lagrangian, _ = add_penalty(logits, penalty, unused.logits)
+            total += lagrangian
             values[0], values[1], values[2] = values[1], values[2], total
         if n % (2 * window) == 0 and is_solved(values, window):
-            tighten(multipliers, h, factor, values)
-            for part in squares:
-                part[:] = 0.0
+            tighten(multipliers, h, schedule.factor, values)
+            squares.weights[:], squares.logits[:], squares.others[:] = 0.0, 0.0, 0.0
         if n % LOOK_EVERY == 0 and h <= CLOSED and is_acyclic(probabilities_of(logits) > 0.5):
             break
     if math.isnan(belief[0, 0]):
         belief[:], belief_weights[:] = probabilities_of(logits), weights
-    return belief, belief_weights, h, n
+    return Descent(belief, belief_weights, h, n)

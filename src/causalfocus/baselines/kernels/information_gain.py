@@ -14,19 +14,17 @@ import numpy as np
 
 from causalfocus.arrays import Floats, Ints
 from causalfocus.baselines.kernels.quick_exp import LARGEST, quick_exp
+from causalfocus.baselines.kernels.records import Models
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.sums.population import causal_order
 
 FAR = 1e8
 """Squares above this many noise variances lose digits that matter."""
 
-Ensemble = tuple[Floats, Floats, Floats]
-"""Weights (m, p, p), noise variances and constants (m, p)."""
-
 
 @kernel
 def causal_orders(weights: Floats) -> Ints:
-    """Causes before effects in every model: (m, p)."""
+    """Return an order with causes before effects in every model: (m, p)."""
     m, p = weights.shape[0], weights.shape[1]
     orders = np.empty((m, p), dtype=np.int64)
     for i in range(m):
@@ -36,10 +34,10 @@ def causal_orders(weights: Floats) -> Ints:
 
 @kernel
 def outcome(
-    ensemble: Ensemble, m: int, order: Ints, action: tuple[int, float], noise: Floats, y: Floats
+    models: Models, m: int, order: Ints, action: tuple[int, float], noise: Floats, y: Floats
 ) -> None:
     """Write the outcome of an action in model m for given standard noise."""
-    weights, variances, constants = ensemble
+    weights, variances, constants = models.weights, models.variances, models.constants
     target, value = action
     for j in order:
         if j == target:
@@ -53,35 +51,35 @@ def outcome(
 
 
 @kernel
-def centre_of(ensemble: Ensemble, orders: Ints, action: tuple[int, float], noise: Floats) -> Floats:
-    """What outcomes are counted from: nought, unless they are so far from it that their squares
-    would lose digits; then the mean outcome of all models.
+def centre_of(models: Models, orders: Ints, action: tuple[int, float], noise: Floats) -> Floats:
+    """Return what outcomes are counted from: nought, unless they are so far from it that their
+    squares would lose digits; then the mean outcome of all models.
     """
     m, p = orders.shape
     y, total = np.empty(p), np.zeros(p)
     for i in range(m):
-        outcome(ensemble, i, orders[i], action, noise, y)
+        outcome(models, i, orders[i], action, noise, y)
         total += y / m
-    far = np.abs(total).max() ** 2 > FAR * ensemble[1].min()
+    far = np.abs(total).max() ** 2 > FAR * models.variances.min()
     return total if far else np.zeros(p)
 
 
 @kernel
-def moved(ensemble: Ensemble, centre: Floats) -> Ensemble:
-    """The same models, in coordinates about the centre."""
-    weights, variances, constants = ensemble
-    m, p = variances.shape
-    found = constants - centre
+def move_models(models: Models, centre: Floats) -> Models:
+    """Return the same models in coordinates about the centre."""
+    weights = models.weights
+    m, p = models.variances.shape
+    found = models.constants - centre
     for i in range(m):
         for j in range(p):
             for k in range(p):
                 found[i, j] += weights[i, j, k] * centre[k]
-    return weights, variances, found
+    return Models(weights, models.variances, found)
 
 
 @kernel
 def n_monomials(p: int) -> int:
-    """Products of two, single variables, and one."""
+    """Return how many products of two, single variables, and ones there are."""
     return (p + 1) * (p + 2) // 2
 
 
@@ -98,9 +96,9 @@ def monomials(y: Floats, found: Floats) -> None:
 
 
 @kernel
-def density_table(ensemble: Ensemble, target: int) -> Floats:
-    """Coefficients of the monomials in the log density of every model: (monomials, m)."""
-    weights, variances, constants = ensemble
+def density_table(models: Models, target: int) -> Floats:
+    """Return the coefficients of the monomials in the models' log densities: (monomials, m)."""
+    weights, variances, constants = models.weights, models.variances, models.constants
     m, p = variances.shape
     table = np.zeros((n_monomials(p), m))
     residual = np.empty(p + 1)
@@ -122,9 +120,9 @@ def density_table(ensemble: Ensemble, target: int) -> Floats:
 
 
 @kernel
-def in_use(table: Floats) -> tuple[Ints, Floats]:
-    """Monomials with a coefficient somewhere, and their rows of the table; filled up with rows of
-    zeros to a multiple of four. Without constants the single variables have none.
+def used_monomials(table: Floats) -> tuple[Ints, Floats]:
+    """Return the monomials with a coefficient somewhere, and their rows of the table; filled up
+    with rows of zeros to a multiple of four. Without constants the single variables have none.
     """
     used = np.zeros(len(table) + 3, dtype=np.int64)
     n = 0
@@ -153,7 +151,8 @@ def log_densities(found: Floats, used: Ints, rows: Floats, densities: Floats) ->
 
 @kernel
 def exp_sum(values: Floats, reference: float) -> float:
-    """Sum of exp(value - reference), each kept within what a double holds; the values are lost.
+    """Return the sum of exp(value - reference), each kept within what a double holds; the
+    values are lost.
 
     Two loops, the second with four sums at a time: both can run in parallel lanes.
     """
@@ -172,23 +171,23 @@ def exp_sum(values: Floats, reference: float) -> float:
 
 
 @kernel
-def information_gains(ensemble: Ensemble, targets: Ints, values: Floats, noise: Floats) -> Floats:
-    """Nested Monte-Carlo information of every action, in nats.
+def information_gains(models: Models, targets: Ints, values: Floats, noise: Floats) -> Floats:
+    """Return the nested Monte-Carlo information of every action, in nats.
 
     noise : (m, s, p) standard normals
     """
     n_models, n_draws, p = noise.shape
-    orders = causal_orders(ensemble[0])
+    orders = causal_orders(models.weights)
     gains = np.empty(len(targets))
     y, found, densities = np.empty(p), np.empty(n_monomials(p)), np.empty(n_models)
     for a in range(len(targets)):
         action = (targets[a], values[a])
-        centre = centre_of(ensemble, orders, action, np.zeros(p))
-        used, rows = in_use(density_table(moved(ensemble, centre), targets[a]))
+        centre = centre_of(models, orders, action, np.zeros(p))
+        used, rows = used_monomials(density_table(move_models(models, centre), targets[a]))
         total = 0.0
         for m in range(n_models):
             for s in range(n_draws):
-                outcome(ensemble, m, orders[m], action, noise[m, s], y)
+                outcome(models, m, orders[m], action, noise[m, s], y)
                 y -= centre
                 monomials(y, found)
                 log_densities(found, used, rows, densities)

@@ -12,16 +12,16 @@ import math
 import numpy as np
 
 from causalfocus.arrays import Floats, Ints
-from causalfocus.baselines.kernels.log_sums import drawn, log_add, log_sum
+from causalfocus.baselines.kernels.log_sums import draw_index, log_add, log_sum
+from causalfocus.kernels.arithmetic.sets import as_mask
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.search.subsets import as_mask
 
 NEVER = -math.inf
 
 
 @kernel
 def lowest(nodes: int) -> int:
-    """The first node of a set that is not empty."""
+    """Return the first node of a set that is not empty."""
     j = 0
     while not (nodes >> j) & 1:
         j += 1
@@ -30,7 +30,7 @@ def lowest(nodes: int) -> int:
 
 @kernel
 def sums_having(scores: Floats, v: int, p: int) -> Floats:
-    """Log sum of the families of v within U that have r as a member: [r, U]."""
+    """Return the log sum of the families of v within U that have r as a member: [r, U]."""
     size = 1 << p
     found = np.full((p, size), NEVER)
     for r in range(p):
@@ -46,7 +46,7 @@ def sums_having(scores: Floats, v: int, p: int) -> Floats:
 
 @kernel
 def family_sums(scores: Floats) -> Floats:
-    """Log sum of the families of v within U that have a member in R: [v, U, R], R within U.
+    """Return the log sum of the families of v in U that have a member in R: [v, U, R], R in U.
 
     Split by the first member r of R: the families with r, and those without that have a member in
     the rest of R.
@@ -70,8 +70,8 @@ def family_sums(scores: Floats) -> Floats:
 def next_layers(
     sums: Floats, empty: Floats, ways: Floats, layer: int, nodes: int, terms: Floats
 ) -> int:
-    """Log weights of all ways to go on from (R, U) by their next layer, written to `terms` in the
-    order of its mask over the nodes that are left; returns how many there are.
+    """Write the log weights of all ways to go on from (R, U) by their next layer, in the order of
+    its mask over the nodes that are left; return how many there are.
 
     empty : log weights of having no parents, for the first layer
     """
@@ -92,7 +92,7 @@ def next_layers(
 
 @kernel
 def members_of(nodes: int, p: int) -> Ints:
-    """The nodes of a set, in order."""
+    """Return the nodes of a set, in order."""
     found = np.empty(p, dtype=np.int64)
     n = 0
     for v in range(p):
@@ -104,7 +104,7 @@ def members_of(nodes: int, p: int) -> Ints:
 
 @kernel
 def spread(mask: int, left: Ints) -> int:
-    """A mask over the nodes that are left as a set of nodes."""
+    """Return the set of nodes that a mask over the nodes that are left stands for."""
     nodes, i = 0, 0
     while mask:
         if mask & 1:
@@ -116,7 +116,7 @@ def spread(mask: int, left: Ints) -> int:
 
 @kernel
 def ways_on(sums: Floats, empty: Floats) -> tuple[float, Floats]:
-    """Log sum over all DAGs, and over all ways to go on from (R, U): [U, R]."""
+    """Return the log sum over all DAGs, and over all ways to go on from (R, U): [U, R]."""
     p = sums.shape[0]
     size = 1 << p
     ways = np.full((size, size), NEVER)
@@ -139,7 +139,7 @@ def ways_on(sums: Floats, empty: Floats) -> tuple[float, Floats]:
 def drawn_graph(
     scores: Floats, sums: Floats, ways: Floats, uniforms: Floats, terms: Floats
 ) -> Ints:
-    """One DAG in proportion to its weight: the parents of every node as sets of nodes.
+    """Draw one DAG in proportion to its weight: the parents of every node as sets of nodes.
 
     uniforms : (2 p,)
     """
@@ -149,7 +149,7 @@ def drawn_graph(
     empty = scores[:, 0]
     while nodes != (1 << p) - 1:
         n = next_layers(sums, empty, ways, layer, nodes, terms)
-        mask = drawn(terms, n, uniforms[used])
+        mask = draw_index(terms, n, uniforms[used])
         used += 1
         following = spread(mask, members_of(((1 << p) - 1) ^ nodes, p))
         for v in range(p):
@@ -162,14 +162,14 @@ def drawn_graph(
 
 @kernel
 def drawn_family(scores: Floats, v: int, nodes: int, layer: int, u: float, terms: Floats) -> int:
-    """Parents of v within `nodes`, at least one of them in `layer`."""
+    """Draw the parents of v within `nodes`, at least one of them in `layer`."""
     n, family = 0, nodes
     while family:
         if family & layer:
             terms[n] = scores[v, as_mask(family, v)]
             n += 1
         family = (family - 1) & nodes
-    at, n, family = drawn(terms, n, u), 0, nodes
+    at, n, family = draw_index(terms, n, u), 0, nodes
     while family:
         if family & layer:
             if n == at:
@@ -181,7 +181,7 @@ def drawn_family(scores: Floats, v: int, nodes: int, layer: int, u: float, terms
 
 @kernel
 def drawn_graphs(scores: Floats, sums: Floats, ways: Floats, uniforms: Floats) -> Ints:
-    """(m, p) parents of m independent DAGs; uniforms : (m, 2 p)."""
+    """Draw (m, p) parents of m independent DAGs; uniforms : (m, 2 p)."""
     terms = np.empty(1 << scores.shape[0])
     found = np.empty((len(uniforms), scores.shape[0]), dtype=np.int64)
     for i in range(len(uniforms)):
@@ -191,7 +191,7 @@ def drawn_graphs(scores: Floats, sums: Floats, ways: Floats, uniforms: Floats) -
 
 @kernel
 def family_marginals(scores: Floats, sums: Floats, ways: Floats) -> Floats:
-    """Posterior probability of every family: (p, 2^(p - 1)).
+    """Return the posterior probability of every family: (p, 2^(p - 1)).
 
     Forward: the log weight of all ways to come to (R, U). A family of v is used at (R, U) with the
     weight of the ways there, of its companions in the next layer, and of the ways on.
@@ -222,12 +222,12 @@ def family_marginals(scores: Floats, sums: Floats, ways: Floats) -> Floats:
             if layer == 0:
                 break
             layer = (layer - 1) & nodes
-    return _shared_out(scores, sums, used)
+    return _share_out(scores, sums, used)
 
 
 @kernel
-def _shared_out(scores: Floats, sums: Floats, used: Floats) -> Floats:
-    """The weight of all DAGs in which v comes after (R, U), shared among its families."""
+def _share_out(scores: Floats, sums: Floats, used: Floats) -> Floats:
+    """Share the weight of all DAGs in which v comes after (R, U) among its families."""
     p = scores.shape[0]
     size = 1 << p
     found = np.zeros(scores.shape)

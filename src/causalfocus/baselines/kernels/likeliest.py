@@ -3,16 +3,16 @@
 import numpy as np
 
 from causalfocus.arrays import Floats, Ints
+from causalfocus.kernels.arithmetic.sets import as_nodes
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.exact.oracles import all_others
 from causalfocus.kernels.search.families import best_family
 from causalfocus.kernels.search.orders import best_order, local_mask, local_masks, tolerance
-from causalfocus.kernels.search.subsets import as_nodes
 
 
 @kernel
 def likeliest_dag(scores: Floats) -> Ints:
-    """Parents of every node, sets of nodes; scores : (p, 2^(p - 1)) by mask over the others."""
+    """Return the parents of every node, sets of nodes; scores : (p, 2^(p - 1)) by mask."""
     p = scores.shape[0]
     size = 1 << (p - 1)
     costs = -scores

@@ -2,30 +2,53 @@
 
 Given the noise variance v of a node, each coefficient is N(0, v tau2), the constant N(0, v kappa2);
 v is inverse gamma (a0, b0). The posterior has the same form.
+
+Symbols: tau2, kappa2, a0 and b0 are `effect_variance`, `constant_variance`, `shape` and `scale` of
+the `Prior`; a and b, the same after the data, are `shape` and `scale` of the `FamilyPosterior`.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from causalfocus.arrays import Floats, Ints
+from causalfocus.baselines.kernels.records import Models
+from causalfocus.kernels.arithmetic.sets import count, regressors_of
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.evidence.row_evidence import regressors_of
-from causalfocus.kernels.search.subsets import count
 
-Prior = tuple[float, float, float, float, float]
-"""tau2, kappa2, a0, b0, and the logarithm of the prior odds of an edge."""
+
+class Prior(NamedTuple):
+    """The prior of every row, and the logarithm of the prior odds of an edge."""
+
+    effect_variance: float
+    constant_variance: float
+    shape: float
+    scale: float
+    log_odds: float
+
+
+class FamilyPosterior(NamedTuple):
+    """The posterior of one row on one set of parents: the Cholesky factor of the precision and the
+    mean of its coefficients, and a and b of the noise variance.
+    """
+
+    regressors: Ints
+    lower: Floats
+    mean: Floats
+    shape: float
+    scale: float
 
 
 @kernel
 def precision_of(k: int, p: int, prior: Prior) -> float:
-    """The prior's precision of a coefficient, or of the constant, in units of 1 / v."""
-    return 1.0 / (prior[0] if k < p else prior[1])
+    """Return the prior's precision of a coefficient, or of the constant, in units of 1 / v."""
+    return 1.0 / (prior.effect_variance if k < p else prior.constant_variance)
 
 
 @kernel
-def ridged(gram: Floats, j: int, p: int, prior: Prior) -> Floats:
-    """The Gram matrix of node j's samples with the prior's precision on the regressors."""
+def add_precision(gram: Floats, j: int, p: int, prior: Prior) -> Floats:
+    """Return the Gram matrix of node j's samples with the prior's precision on the regressors."""
     found = gram.copy()
     for k in range(len(found)):
         if k != j:
@@ -34,8 +57,8 @@ def ridged(gram: Floats, j: int, p: int, prior: Prior) -> Floats:
 
 
 @kernel
-def on_subsets(gram: Floats, j: int, p: int, prior: Prior) -> tuple[Floats, Floats]:
-    """Per mask over the other nodes: the penalised residual of node j, and the logarithm of
+def penalised_residuals(gram: Floats, j: int, p: int, prior: Prior) -> tuple[Floats, Floats]:
+    """Return per mask over the other nodes the penalised residual of node j, and the logarithm of
     |Lambda| / |prior precision|, the constant always among the regressors if there is one.
 
     A set is its upper nodes and one more: one new row of the Cholesky factor, as in the engine's
@@ -80,28 +103,28 @@ def on_subsets(gram: Floats, j: int, p: int, prior: Prior) -> tuple[Floats, Floa
 
 @kernel
 def log_scores(grams: Floats, counts: Floats, prior: Prior) -> Floats:
-    """Log marginal likelihood and prior of every family: (p, 2^(p - 1)), by mask of the others.
+    """Return the log marginal likelihood and prior of every family: (p, 2^(p - 1)), by mask.
 
     grams : (p, q, q); with q = p + 1 the last regressor is the constant
     """
-    _, _, a0, b0, log_odds = prior
+    a0, b0 = prior.shape, prior.scale
     p = grams.shape[0]
     scores = np.empty((p, 1 << (p - 1)))
     for j in range(p):
-        residuals, volumes = on_subsets(ridged(grams[j], j, p, prior), j, p, prior)
+        residuals, volumes = penalised_residuals(add_precision(grams[j], j, p, prior), j, p, prior)
         a = a0 + 0.5 * counts[j]
         shared = a0 * math.log(b0) + math.lgamma(a) - math.lgamma(a0)
         shared -= 0.5 * counts[j] * math.log(2.0 * math.pi)
         for mask in range(1 << (p - 1)):
             b = b0 + 0.5 * max(residuals[mask], 0.0)
             own = shared - 0.5 * volumes[mask] - a * math.log(b)
-            scores[j, mask] = own + log_odds * count(mask)
+            scores[j, mask] = own + prior.log_odds * count(mask)
     return scores
 
 
 @kernel
 def factor(matrix: Floats, least: Floats) -> Floats:
-    """Lower Cholesky factor; no pivot below what it must be at least."""
+    """Return the lower Cholesky factor; no pivot is below what it must be at least."""
     s = len(matrix)
     lower = np.zeros((s, s))
     for i in range(s):
@@ -118,8 +141,8 @@ def factor(matrix: Floats, least: Floats) -> Floats:
 
 
 @kernel
-def solved(lower: Floats, right: Floats) -> Floats:
-    """x of L x = r."""
+def solve_lower(lower: Floats, right: Floats) -> Floats:
+    """Return x of L x = r."""
     s = len(right)
     x = np.empty(s)
     for i in range(s):
@@ -131,8 +154,8 @@ def solved(lower: Floats, right: Floats) -> Floats:
 
 
 @kernel
-def solved_transposed(lower: Floats, right: Floats) -> Floats:
-    """x of L' x = r."""
+def solve_upper(lower: Floats, right: Floats) -> Floats:
+    """Return x of L' x = r."""
     s = len(right)
     x = np.empty(s)
     for i in range(s - 1, -1, -1):
@@ -146,10 +169,10 @@ def solved_transposed(lower: Floats, right: Floats) -> Floats:
 @kernel
 def family_posterior(
     gram: Floats, j: int, parents: int, n: float, prior: Prior, p: int
-) -> tuple[Ints, Floats, Floats, float, float]:
-    """Regressors, Cholesky factor of the precision, mean, and a and b of the noise variance."""
+) -> FamilyPosterior:
+    """Return the posterior of one row on one set of parents."""
     regressors = regressors_of(parents, p, len(gram))
-    full = ridged(gram, j, p, prior)
+    full = add_precision(gram, j, p, prior)
     s = len(regressors)
     block, right, least = np.empty((s, s)), np.empty(s), np.empty(s)
     for i in range(s):
@@ -158,12 +181,13 @@ def family_posterior(
         for k in range(s):
             block[i, k] = full[regressors[i], regressors[k]]
     lower = factor(block, least)
-    half = solved(lower, right)
+    half = solve_lower(lower, right)
     explained = 0.0
     for i in range(s):
         explained += half[i] ** 2
-    b = prior[3] + 0.5 * max(gram[j, j] - explained, 0.0)
-    return regressors, lower, solved_transposed(lower, half), prior[2] + 0.5 * n, b
+    b = prior.scale + 0.5 * max(gram[j, j] - explained, 0.0)
+    mean = solve_upper(lower, half)
+    return FamilyPosterior(regressors, lower, mean, prior.shape + 0.5 * n, b)
 
 
 @kernel
@@ -173,8 +197,8 @@ def drawn_parameters(
     parents: Ints,
     prior: Prior,
     noise: tuple[Floats, Floats],
-) -> tuple[Floats, Floats, Floats]:
-    """Weights (m, p, p), variances and constants (m, p) of m graphs, one draw of each.
+) -> Models:
+    """Return m models, one draw of the parameters of each graph.
 
     parents : (m, p), sets of nodes
     noise : standard normals (m, p, q) and standard gammas (m, p) of shapes a0 + n/2
@@ -184,15 +208,14 @@ def drawn_parameters(
     weights, variances, constants = np.zeros((m, p, p)), np.empty((m, p)), np.zeros((m, p))
     for i in range(m):
         for j in range(p):
-            regressors, lower, mean, _, b = family_posterior(
-                grams[j], j, parents[i, j], counts[j], prior, p
-            )
-            variances[i, j] = b / gammas[i, j]
-            off = solved_transposed(lower, normals[i, j, : len(regressors)])
+            found = family_posterior(grams[j], j, parents[i, j], counts[j], prior, p)
+            regressors, mean = found.regressors, found.mean
+            variances[i, j] = found.scale / gammas[i, j]
+            off = solve_upper(found.lower, normals[i, j, : len(regressors)])
             for r in range(len(regressors)):
                 value = mean[r] + math.sqrt(variances[i, j]) * off[r]
                 if regressors[r] < p:
                     weights[i, j, regressors[r]] = value
                 else:
                     constants[i, j] = value
-    return weights, variances, constants
+    return Models(weights, variances, constants)

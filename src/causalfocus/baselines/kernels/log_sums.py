@@ -8,14 +8,14 @@ from causalfocus.kernels.compile import kernel
 
 @kernel
 def log_add(a: float, b: float) -> float:
-    """log(e^a + e^b)."""
+    """Return log(e^a + e^b)."""
     high, low = (a, b) if a >= b else (b, a)
     return high if low == -math.inf else high + math.log1p(math.exp(low - high))
 
 
 @kernel
 def log_sum(terms: Floats, n: int) -> float:
-    """log of the sum of the exponentials of the first n terms."""
+    """Return the log of the sum of the exponentials of the first n terms."""
     highest = -math.inf
     for i in range(n):
         highest = max(highest, terms[i])
@@ -28,10 +28,10 @@ def log_sum(terms: Floats, n: int) -> float:
 
 
 @kernel
-def drawn(terms: Floats, n: int, u: float) -> int:
-    """Index of one of the first n terms, in proportion to its exponential; u is uniform on [0, 1).
+def draw_index(terms: Floats, n: int, u: float) -> int:
+    """Return the index of one of the first n terms, drawn in proportion to its exponential.
 
-    Never one of no weight.
+    u : uniform on [0, 1). A term of no weight is never drawn.
     """
     rest = u
     total = log_sum(terms, n)

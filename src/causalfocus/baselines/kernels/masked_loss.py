@@ -6,6 +6,7 @@ and the noise variance that minimises the loss is that mean square, so it needs 
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,16 +17,33 @@ from causalfocus.kernels.compile import kernel
 TINY = 1e-12
 """Mean squares below this share of the node's own count as it: a perfect fit has no limit."""
 
-Data = tuple[Floats, Floats, float]
-"""Gram matrices (p, p, p) and counts (p,) of the nodes, and the number of samples."""
 
-Penalty = tuple[float, float, float]
-"""Of the edges, and gamma and mu of the constraint."""
+class Data(NamedTuple):
+    """Gram matrices (p, p, p) and counts (p,) of the nodes, and the number of samples."""
+
+    grams: Floats
+    counts: Floats
+    n: float
+
+
+class Penalty(NamedTuple):
+    """The penalty on edges, and gamma and mu of the constraint."""
+
+    edges: float
+    gamma: float
+    mu: float
+
+
+class Gradients(NamedTuple):
+    """Room for the gradients by weights and logits, (p, p) each."""
+
+    weights: Floats
+    logits: Floats
 
 
 @kernel
 def probabilities_of(logits: Floats) -> Floats:
-    """Edge probabilities ``[effect, cause]``; none from a node to itself."""
+    """Return the edge probabilities ``[effect, cause]``; none from a node to itself."""
     p = logits.shape[0]
     found = np.zeros((p, p))
     for t in range(p):
@@ -37,7 +55,9 @@ def probabilities_of(logits: Floats) -> Floats:
 
 @kernel
 def mean_square(gram: Floats, t: int, weights: Floats, chance: Floats) -> tuple[float, Floats]:
-    """Sum over samples of node t's expected squared residual, and G u - g, u = weights * chance."""
+    """Return the sum over samples of node t's expected squared residual, and G u - g, with
+    u = weights * chance.
+    """
     p = len(weights)
     pull = np.empty(p)
     total = gram[t, t]
@@ -54,19 +74,15 @@ def mean_square(gram: Floats, t: int, weights: Floats, chance: Floats) -> tuple[
 
 @kernel
 def loss_and_gradient(
-    data: Data,
-    weights: Floats,
-    logits: Floats,
-    penalty: Penalty,
-    gradients: tuple[Floats, Floats],
+    data: Data, weights: Floats, logits: Floats, penalty: Penalty, gradients: Gradients
 ) -> tuple[float, float]:
-    """The augmented Lagrangian and h. Gradients by weights and logits are written.
+    """Return the augmented Lagrangian and h; write the gradients by weights and logits.
 
     Scaled as in DCDI: the likelihood per sample and per node, the penalty on edges per pair.
     """
-    grams, counts, n = data
-    by_weight, by_logit = gradients
-    edges, gamma, mu = penalty
+    grams, counts, n = data.grams, data.counts, data.n
+    by_weight, by_logit = gradients.weights, gradients.logits
+    edges, gamma, mu = penalty.edges, penalty.gamma, penalty.mu
     p = len(counts)
     chance = probabilities_of(logits)
     h, h_gradient = acyclicity(chance)

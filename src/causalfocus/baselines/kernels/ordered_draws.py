@@ -10,14 +10,14 @@ import math
 import numpy as np
 
 from causalfocus.arrays import Floats, Ints
-from causalfocus.baselines.kernels.log_sums import drawn, log_add, log_sum
+from causalfocus.baselines.kernels.log_sums import draw_index, log_add, log_sum
+from causalfocus.kernels.arithmetic.sets import as_mask, as_nodes
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.search.subsets import as_mask, as_nodes
 
 
 @kernel
 def sums_within(scores: Floats) -> Floats:
-    """Log sum of the families of every node within every set: (p, 2^(p - 1))."""
+    """Return the log sum of the families of every node within every set: (p, 2^(p - 1))."""
     sums = scores.copy()
     p = scores.shape[0]
     for j in range(p):
@@ -30,7 +30,7 @@ def sums_within(scores: Floats) -> Floats:
 
 @kernel
 def order_sums(within: Floats) -> Floats:
-    """Log sum over all orders of every set of nodes: (2^p,)."""
+    """Return the log sum over all orders of every set of nodes: (2^p,)."""
     p = within.shape[0]
     found, terms = np.zeros(1 << p), np.empty(p)
     for nodes in range(1, 1 << p):
@@ -41,7 +41,7 @@ def order_sums(within: Floats) -> Floats:
 
 @kernel
 def _last_nodes(within: Floats, found: Floats, nodes: int, terms: Floats) -> int:
-    """Log weights of a set's orders by their last node, in the order of the nodes."""
+    """Write the log weights of a set's orders by their last node; return how many there are."""
     n = 0
     for v in range(within.shape[0]):
         if (nodes >> v) & 1:
@@ -53,7 +53,7 @@ def _last_nodes(within: Floats, found: Floats, nodes: int, terms: Floats) -> int
 
 @kernel
 def drawn_by_order(scores: Floats, within: Floats, found: Floats, uniforms: Floats) -> Ints:
-    """(m, p) parents of m DAGs by way of orders; uniforms : (m, 2 p)."""
+    """Draw (m, p) parents of m DAGs by way of orders; uniforms : (m, 2 p)."""
     p = scores.shape[0]
     parents = np.zeros((len(uniforms), p), dtype=np.int64)
     terms = np.empty(1 << (p - 1) if p > 1 else 1)
@@ -61,7 +61,7 @@ def drawn_by_order(scores: Floats, within: Floats, found: Floats, uniforms: Floa
         nodes, used = (1 << p) - 1, 0
         while nodes:
             n = _last_nodes(within, found, nodes, terms)
-            at = drawn(terms, n, uniforms[i, used])
+            at = draw_index(terms, n, uniforms[i, used])
             last = 0
             for v in range(p):
                 if (nodes >> v) & 1:
@@ -77,6 +77,7 @@ def drawn_by_order(scores: Floats, within: Floats, found: Floats, uniforms: Floa
 
 @kernel
 def _drawn_within(scores: Floats, v: int, within: int, u: float, terms: Floats) -> int:
+    """Draw the parents of v within a mask, as a set of nodes."""
     n, family = 0, within
     while True:
         terms[n] = scores[family]
@@ -84,7 +85,7 @@ def _drawn_within(scores: Floats, v: int, within: int, u: float, terms: Floats) 
         if family == 0:
             break
         family = (family - 1) & within
-    at = drawn(terms, n, u)
+    at = draw_index(terms, n, u)
     family = within
     for _ in range(at):
         family = (family - 1) & within
@@ -93,7 +94,7 @@ def _drawn_within(scores: Floats, v: int, within: int, u: float, terms: Floats) 
 
 @kernel
 def linear_extensions(parents: Ints) -> float:
-    """In how many orders causes come before effects."""
+    """Return in how many orders causes come before effects."""
     p = len(parents)
     ways = np.zeros(1 << p)
     ways[0] = 1.0
@@ -107,7 +108,7 @@ def linear_extensions(parents: Ints) -> float:
 
 @kernel
 def log_corrections(parents: Ints) -> Floats:
-    """Minus the log number of orders that every DAG fits."""
+    """Return minus the log number of orders that every DAG fits."""
     found = np.empty(len(parents))
     for i in range(len(parents)):
         found[i] = -math.log(linear_extensions(parents[i]))

@@ -15,7 +15,7 @@ _OCTAVE_HIGH, _OCTAVE_LOW = 0.693147180369123816490, 1.90821492927058770002e-10
 
 @kernel
 def quick_exp(x: float) -> float:
-    """exp(x) for \\|x\\| <= LARGEST, to about fourteen digits.
+    """Return exp(x) for \\|x\\| <= LARGEST, to about fourteen digits.
 
     x = n log 2 + r with \\|r\\| <= 0.35; the series of exp(r) to r^11 is off by less than 1e-14,
     and 2^n is put together from its bits.

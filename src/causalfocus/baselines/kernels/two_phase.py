@@ -10,7 +10,8 @@ from causalfocus.kernels.compile import kernel
 
 @kernel
 def drawn_order(belief: Floats, temperature: float, uniforms: Floats) -> Ints:
-    """Causes first: the next node by the chance that it has no parent among those left, softmax.
+    """Draw an order, causes first: the next node by the chance that it has no parent among
+    those left, softmax.
 
     belief : ``[effect, cause]``
     """
@@ -46,7 +47,7 @@ def drawn_order(belief: Floats, temperature: float, uniforms: Floats) -> Ints:
 
 @kernel
 def drawn_dags(belief: Floats, temperature: float, uniforms: Floats) -> Bools:
-    """(m, p, p) edges ``[effect, cause]`` of m DAGs; uniforms : (m, p + 1, p)."""
+    """Draw (m, p, p) edges ``[effect, cause]`` of m DAGs; uniforms : (m, p + 1, p)."""
     m, p = len(uniforms), belief.shape[0]
     found = np.zeros((m, p, p), dtype=np.bool_)
     for g in range(m):

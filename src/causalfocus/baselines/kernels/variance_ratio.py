@@ -10,6 +10,7 @@ The node that is set adds nothing to either sum.
 import numpy as np
 
 from causalfocus.arrays import Floats, Ints
+from causalfocus.baselines.kernels.records import Models
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.sums.population import (
     action_covariance,
@@ -18,14 +19,11 @@ from causalfocus.kernels.sums.population import (
     total_effects,
 )
 
-Models = tuple[Floats, Floats, Floats]
-"""Weights (m, p, p), noise variances and constants (m, p)."""
-
 
 @kernel
 def variance_ratios(models: Models, targets: Ints, values: Floats) -> Floats:
-    """D of every action; zero where nothing varies within or between."""
-    weights, variances, constants = models
+    """Return D of every action; zero where nothing varies within or between."""
+    weights, variances, constants = models.weights, models.variances, models.constants
     m, p = variances.shape
     ratios = np.zeros(len(targets))
     means = np.empty((m, p))

@@ -25,75 +25,57 @@ Far from R/n another term of the same mixture takes over: a marginal likelihood 
 n samples or on some, whose evidence against (b, v) is at least log m + n/2 log(2 pi v) + R/2v for
 all b, with n and R those of the samples it counts, and rises with the distance of v from R/n. A
 piece counts with the larger of the two, each with its weight.
+
+Symbols: G, G^-1, R, n are `gram`, `inverse`, `residual`, `n` of the `Fit`; the diagonal of D is
+`Mixing.spread` and a0 `Mixing.stiffness`; k and d are `coefficient` and `distance` of the
+`Departure`.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from causalfocus.arrays import Floats
+from causalfocus.kernels.arithmetic.cholesky import cholesky, invert
 from causalfocus.kernels.compile import kernel
+from causalfocus.kernels.evidence.row_evidence import Fit
+from causalfocus.kernels.records import Span
 
 PIECES = np.array([0.0, 0.005, 0.01, 0.02, 0.03, 0.045, 0.065, 0.09, 0.12, 0.16, 0.22, 0.3, 0.45])
 COARSE_PIECES = np.array([0.0, 0.02, 0.06, 0.16, 0.45])
 """Logarithmic distances from R/n at which the range of v is cut."""
 
-Fit = tuple[Floats, Floats, float, float]
-"""G, G^-1, R and n of a row."""
 
-Noise = tuple[float, float, float]
-"""The marginal likelihood: log m plus the logarithm of its weight over that of the mixture around
-the row, and R and n of the samples that it counts."""
-
-
-@kernel
-def cholesky(matrix: Floats, lower: Floats) -> float:
-    """Lower factor of a symmetric matrix; its log determinant, nan if it is not positive definite
-    to rounding. Only the lower triangles are read and written.
+class Mixing(NamedTuple):
+    """The numerator around the alternative's row: (2, s), rows `fixed` and `relative` of the
+    diagonal of D; and a0.
     """
-    s = matrix.shape[0]
-    log_determinant = 0.0
-    for i in range(s):
-        for k in range(i + 1):
-            total = matrix[i, k]
-            for m in range(k):
-                total -= lower[i, m] * lower[k, m]
-            if i == k:
-                if not total > 1e-13 * matrix[i, i]:
-                    return math.nan
-                lower[i, i] = math.sqrt(total)
-                log_determinant += math.log(total)
-            else:
-                lower[i, k] = total / lower[k, k]
-    return log_determinant
+
+    spread: Floats
+    stiffness: float
 
 
-@kernel
-def invert(matrix: Floats, result: Floats, lower: Floats) -> float:
-    """Inverse of a symmetric matrix into `result`; its log determinant, nan if it is not positive
-    definite to rounding. `lower` is room for the factor.
+class Departure(NamedTuple):
+    """What alternatives have in common: coefficient k is at a distance d or more from the fit."""
+
+    coefficient: int
+    distance: float
+
+
+class Noise(NamedTuple):
+    """The marginal likelihood: log m plus the logarithm of its weight over that of the mixture
+    around the row, and R and n of the samples that it counts.
     """
-    s = matrix.shape[0]
-    log_determinant = cholesky(matrix, lower)
-    if math.isnan(log_determinant):
-        return math.nan
-    for column in range(s):
-        for i in range(s):
-            total = 1.0 if i == column else 0.0
-            for m in range(column, i):
-                total -= lower[i, m] * result[m, column]
-            result[i, column] = total / lower[i, i] if i >= column else 0.0
-        for i in range(s - 1, -1, -1):
-            total = result[i, column]
-            for m in range(i + 1, s):
-                total -= lower[m, i] * result[m, column]
-            result[i, column] = total / lower[i, i]
-    return log_determinant
+
+    log_marginal: float
+    residual: float
+    n: float
 
 
 @kernel
 def variance_evidence(v: float, residual: float, n: float, a0: float) -> float:
-    """The terms without delta and determinant: evidence against v, negative near R/n."""
+    """Return the terms without delta and determinant: evidence against v, negative near R/n."""
     a = a0 + 0.5 * n
     return (
         0.5 * n * math.log(v)
@@ -106,22 +88,28 @@ def variance_evidence(v: float, residual: float, n: float, a0: float) -> float:
 
 
 @kernel
-def _piece(
-    fit: Fit,
-    spread: Floats,
-    k: int,
-    d: float,
-    ends: tuple[float, float],
-    a0: float,
-    work: Floats,
-) -> float:
-    """Lower bound of the evidence over v in [v1, v2]; minus infinity where it has none.
+def noise_evidence(v1: float, v2: float, noise: Noise) -> float:
+    """Return the least evidence of the marginal likelihood against v in [v1, v2], for all b."""
+    residual, n = noise.residual, noise.n
+    if not (noise.log_marginal > -math.inf and residual > 0.0):
+        return -math.inf
+    v = min(max(residual / n, v1), v2)
+    return noise.log_marginal + 0.5 * n * math.log(2.0 * math.pi * v) + 0.5 * residual / v
 
-    fit : G, G^-1, R, n.   spread : rows `fixed` and `relative` of the diagonal of D.
+
+@kernel
+def _piece_evidence(
+    fit: Fit, mixing: Mixing, departure: Departure, piece: Span, work: Floats
+) -> float:
+    """Return a lower bound of the evidence over v in [v1, v2], a piece of the range; minus infinity
+    where it has none.
+
     work : room for three matrices of the size of G
     """
-    gram, inverse, residual, n = fit
-    v1, v2 = ends
+    gram, residual, n = fit.gram, fit.residual, fit.n
+    v1, v2 = piece.low, piece.high
+    spread, a0 = mixing.spread, mixing.stiffness
+    k, d = departure.coefficient, departure.distance
     s = gram.shape[0]
     if not (v1 > 0.0 and v2 < math.inf):
         return -math.inf
@@ -129,6 +117,7 @@ def _piece(
     w1 = (a0 * v1 + 0.5 * residual) / a
     ratio = (a0 + 0.5 * residual / v2) / a
     matrix, inner, lower = work[0], work[1], work[2]
+    inverse = fit.inverse
     for i in range(s):
         for j in range(s):
             matrix[i, j] = w1 * inverse[i, j]
@@ -156,76 +145,52 @@ def _piece(
 
 
 @kernel
-def evidence_at_the_fit(fit: Fit, spread: Floats, k: int, d: float, a0: float) -> float:
-    """The evidence with the noise at its fitted value: more than that against all v, mostly."""
-    _, _, residual, n = fit
-    s = fit[0].shape[0]
-    if not (d > 0.0 and residual > 0.0):
-        return -math.inf
-    centre = residual / n
-    return _piece(fit, spread, k, d, (centre, centre), a0, np.empty((3, s, s)))
-
-
-@kernel
 def edge_evidence(
-    fit: Fit,
-    spread: Floats,
-    k: int,
-    d: float,
-    limits: tuple[float, float],
-    a0: float,
-    noise: Noise,
-    of_use: tuple[float, float],
+    fit: Fit, mixing: Mixing, departure: Departure, limits: Span, noise: Noise, useful: Span
 ) -> float:
-    """Lower bound of the evidence against every (b, v) with |b_k - b^_k| >= d and v in the limits.
+    """Return a lower bound of the evidence against every (b, v) with |b_k - b^_k| >= d and v in the
+    limits.
 
-    Parameters
-    ----------
-    fit : G, G^-1, R, n
-    spread : (2, s), rows `fixed` and `relative` of the diagonal of D
-    of_use : range in which the result matters: minus infinity is returned at once if it must be
+    useful : range in which the result matters: minus infinity is returned at once if it must be
         below, and coarse pieces are enough if they put it above
     """
-    _, _, residual, n = fit
-    centre = residual / n
-    s = fit[0].shape[0]
-    if not (d > 0.0 and centre > 0.0):
+    centre = fit.residual / fit.n
+    s = fit.gram.shape[0]
+    if not (departure.distance > 0.0 and centre > 0.0):
         return -math.inf
     work = np.empty((3, s, s))
-    at = min(max(centre, limits[0]), limits[1])
-    highest = _piece(fit, spread, k, d, (at, at), a0, work)
+    at = min(max(centre, limits.low), limits.high)
+    highest = _piece_evidence(fit, mixing, departure, Span(at, at), work)
     highest = max(highest, noise_evidence(at, at, noise))
-    if highest < of_use[0]:
+    if highest < useful.low:
         return -math.inf
-    least = highest
-    if of_use[1] < math.inf:
-        least = _least_piece(
-            fit, spread, k, d, limits, a0, noise, COARSE_PIECES, of_use[1], highest, work
-        )
-        if least >= of_use[1]:
+    if useful.high < math.inf:
+        kept = Span(useful.high, highest)
+        least = _least_piece(fit, mixing, departure, limits, noise, COARSE_PIECES, kept, work)
+        if least >= useful.high:
             return least
-    return _least_piece(fit, spread, k, d, limits, a0, noise, PIECES, of_use[0], highest, work)
+    kept = Span(useful.low, highest)
+    return _least_piece(fit, mixing, departure, limits, noise, PIECES, kept, work)
 
 
 @kernel
 def _least_piece(
     fit: Fit,
-    spread: Floats,
-    k: int,
-    d: float,
-    limits: tuple[float, float],
-    a0: float,
+    mixing: Mixing,
+    departure: Departure,
+    limits: Span,
     noise: Noise,
     cuts: Floats,
-    of_use: float,
-    highest: float,
+    kept: Span,
     work: Floats,
 ) -> float:
-    """The least bound over all pieces, and at most `highest`; minus infinity if below `of_use`."""
-    _, _, residual, n = fit
-    centre = residual / n
-    low, high = limits
-    least = highest
+    """Return the least bound over all pieces.
+
+    kept : at most its high end is returned, and minus infinity instead of less than its low end
+    """
+    centre = fit.residual / fit.n
+    low, high = limits.low, limits.high
+    least = kept.high
     for side in (-1.0, 1.0):
         for i in range(len(cuts)):
             inner_end = centre * math.exp(side * cuts[i])
@@ -237,18 +202,9 @@ def _least_piece(
             if v1 < v2:
                 value = noise_evidence(v1, v2, noise)
                 if value < least:
-                    value = max(value, _piece(fit, spread, k, d, (v1, v2), a0, work))
+                    piece = Span(v1, v2)
+                    value = max(value, _piece_evidence(fit, mixing, departure, piece, work))
                 least = min(least, value)
-                if least < of_use:
+                if least < kept.low:
                     return -math.inf
     return least
-
-
-@kernel
-def noise_evidence(v1: float, v2: float, noise: Noise) -> float:
-    """Least evidence of the marginal likelihood against v in [v1, v2], for all b."""
-    log_m, residual, n = noise
-    if not (log_m > -math.inf and residual > 0.0):
-        return -math.inf
-    v = min(max(residual / n, v1), v2)
-    return log_m + 0.5 * n * math.log(2.0 * math.pi * v) + 0.5 * residual / v

@@ -1,18 +1,21 @@
 """One row as the certificate reads it: its least-squares fit, marginal likelihood and mixing.
 
 Each keeps its digits or says that it cannot: a row whose numbers cannot be trusted gives no
-evidence.
+evidence. Symbols: G, G^-1, R, n and b^ of a row are `gram`, `inverse`, `residual`, `n` and
+`coefficients` of a `Fit`.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from causalfocus.arrays import Floats, Ints
 from causalfocus.kernels.arithmetic import double_double as dd
+from causalfocus.kernels.arithmetic.cholesky import invert
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.evidence.edge_evidence import invert
-from causalfocus.kernels.search.tableau import CAREFUL, Row
+from causalfocus.kernels.records import Row
+from causalfocus.kernels.search.tableau import CAREFUL
 
 CONSTANT_SPREAD = 1e-3
 """Variance of the mixed intercept, in units of the alternative's noise variance."""
@@ -26,31 +29,33 @@ residual at these coefficients is evaluated with 106 bits, so it is off by the s
 TRUST both move the evidence by less than 1e-5 nats, below SAFETY.
 """
 
-Prior = tuple[float, float, float]
-"""tau2, a0, b0: coefficients are N(0, v tau2) given v, and v is inverse gamma(a0, b0)."""
+
+class Prior(NamedTuple):
+    """The prior of a row (b, v): coefficients are N(0, v spread) given v, and v is inverse
+    gamma(shape, scale).
+    """
+
+    spread: float
+    shape: float
+    scale: float
 
 
-@kernel
-def regressors_of(parents: int, p: int, q: int) -> Ints:
-    """Indices of the parents in a set of nodes and, if moments have one, of the constant."""
-    found = np.empty(q, dtype=np.int64)
-    n = 0
-    for k in range(p):
-        if (parents >> k) & 1:
-            found[n] = k
-            n += 1
-    if q > p:
-        found[n] = p
-        n += 1
-    return found[:n]
+class Fit(NamedTuple):
+    """The least-squares fit of a row: G, G^-1, R, n and b^."""
+
+    gram: Floats
+    inverse: Floats
+    residual: float
+    n: float
+    coefficients: Floats
 
 
 @kernel
 def residual_at(row: Row, regressors: Ints, b: Floats) -> float:
-    """Sum of squared residuals at given coefficients, with 106 bits: nothing is lost to the
-    difference of large sums.
+    """Return the sum of squared residuals at given coefficients, with 106 bits: nothing is lost to
+    the difference of large sums.
     """
-    high, low, target = row
+    high, low, target = row.high, row.low, row.target
     total, total_low = high[target, target], low[target, target]
     for i in range(len(regressors)):
         k = regressors[i]
@@ -66,18 +71,18 @@ def residual_at(row: Row, regressors: Ints, b: Floats) -> float:
 
 
 @kernel
-def least_squares(row: Row, regressors: Ints, n: float) -> tuple[Floats, Floats, float, Floats]:
-    """G, G^-1, R and b^ of a row; R is nan, and the row gives no evidence, where its digits do not
+def least_squares(row: Row, regressors: Ints, n: float) -> Fit:
+    """Return the fit of a row; R is nan, and the row gives no evidence, where its digits do not
     suffice (TRUST).
     """
-    gram, _, target = row
+    gram, target = row.high, row.target
     s = len(regressors)
     block, inverse, b = np.empty((s, s)), np.zeros((s, s)), np.zeros(s)
     for i in range(s):
         for k in range(s):
             block[i, k] = gram[regressors[i], regressors[k]]
     if math.isnan(invert(block, inverse, np.empty((s, s)))):
-        return block, inverse, math.nan, b
+        return Fit(block, inverse, math.nan, n, b)
     inflation = 1.0
     for i in range(s):
         for k in range(s):
@@ -85,12 +90,13 @@ def least_squares(row: Row, regressors: Ints, n: float) -> tuple[Floats, Floats,
         inflation = max(inflation, inverse[i, i] * block[i, i])
     residual = residual_at(row, regressors, b)
     enough = n * inflation**2 * gram[target, target] < TRUST * residual
-    return block, inverse, residual if enough and inflation < CAREFUL else math.nan, b
+    return Fit(block, inverse, residual if enough and inflation < CAREFUL else math.nan, n, b)
 
 
 @kernel
 def log_marginal(row: Row, regressors: Ints, n: float, prior: Prior, p: int) -> float:
-    """Log marginal likelihood of a row under the conjugate prior; the constant has tau2 = 1.
+    """Return the log marginal likelihood of a row under the conjugate prior; the constant has a
+    spread of 1.
 
     The penalised residual is evaluated with 106 bits at coefficients that are nearly the best, so
     it is never too small and the likelihood never too large. Minus infinity, no evidence, where
@@ -98,15 +104,15 @@ def log_marginal(row: Row, regressors: Ints, n: float, prior: Prior, p: int) -> 
     """
     if n <= 0.0:
         return 0.0
-    gram, _, target = row
-    tau2, a0, b0 = prior
+    gram, target = row.high, row.target
+    a0, b0 = prior.shape, prior.scale
     s = len(regressors)
     precision, inverse, b = np.empty((s, s)), np.zeros((s, s)), np.zeros(s)
     log_determinant = 0.0
     for i in range(s):
         for k in range(s):
             precision[i, k] = gram[regressors[i], regressors[k]]
-        variance = 1.0 if regressors[i] == p else tau2
+        variance = 1.0 if regressors[i] == p else prior.spread
         precision[i, i] += 1.0 / variance
         log_determinant += math.log(variance)
     log_determinant += invert(precision, inverse, np.empty((s, s)))
@@ -115,7 +121,7 @@ def log_marginal(row: Row, regressors: Ints, n: float, prior: Prior, p: int) -> 
         for k in range(s):
             b[i] += inverse[i, k] * gram[regressors[k], target]
         inflation = max(inflation, inverse[i, i] * precision[i, i])
-        penalty += b[i] ** 2 / (1.0 if regressors[i] == p else tau2)
+        penalty += b[i] ** 2 / (1.0 if regressors[i] == p else prior.spread)
     rest = residual_at(row, regressors, b) + penalty
     if not (inflation < CAREFUL and n * inflation * gram[target, target] < TRUST * rest):
         return -math.inf
@@ -133,7 +139,9 @@ def log_marginal(row: Row, regressors: Ints, n: float, prior: Prior, p: int) -> 
 
 @kernel
 def edge_spread(regressors: Ints, i: int, p: int, wide: float, narrow: float) -> Floats:
-    """Mixing: coefficient i widely, the others narrowly, the constant in noise units."""
+    """Return the mixing of coefficient i widely, the others narrowly, the constant in noise units:
+    (2, s), see `edge_evidence.Mixing`.
+    """
     spread = np.zeros((2, len(regressors)))
     for m in range(len(regressors)):
         if regressors[m] == p:
@@ -145,7 +153,7 @@ def edge_spread(regressors: Ints, i: int, p: int, wide: float, narrow: float) ->
 
 @kernel
 def even_spread(regressors: Ints, p: int, narrow: float) -> Floats:
-    """Mixing of all coefficients alike, the constant in noise units."""
+    """Return the mixing of all coefficients alike, the constant in noise units."""
     spread = np.zeros((2, len(regressors)))
     for m in range(len(regressors)):
         if regressors[m] == p:

@@ -12,17 +12,18 @@ import math
 import numpy as np
 
 from causalfocus.arrays import Ints
+from causalfocus.kernels.arithmetic.cholesky import invert
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.evidence.edge_evidence import invert
 from causalfocus.kernels.evidence.row_evidence import TRUST, residual_at
-from causalfocus.kernels.search.tableau import CAREFUL, Row
+from causalfocus.kernels.records import Row
+from causalfocus.kernels.search.tableau import CAREFUL
 
 
 @kernel
 def log_predictive(
     training: Row, n_training: float, later: Row, n_later: float, regressors: Ints
 ) -> float:
-    """Log density of the later samples of a row, given what the training says of it.
+    """Return the log density of the later samples of a row, given what the training says.
 
     Minus infinity, no evidence, where the training does not determine the row or the digits run
     out.
@@ -39,8 +40,8 @@ def log_foretold(
     regressors: Ints,
     degrees: float,
 ) -> float:
-    """The same with the noise known less well than the training tells: its scale, but with no more
-    than so many degrees of freedom.
+    """Return the same with the noise known less well than the training tells: its scale, but with
+    no more than so many degrees of freedom.
 
     The prior is what the computed numbers make it, so rounding of the training does no harm. The
     penalised residual is evaluated with 106 bits at coefficients that are nearly the best: it is
@@ -48,8 +49,9 @@ def log_foretold(
     """
     if n_later <= 0.0:
         return 0.0
-    s, j = len(regressors), training[2]
-    if not later[0][j, j] > 0.0:
+    s, j = len(regressors), training.target
+    known, gram = training.high, later.high
+    if not gram[j, j] > 0.0:
         return -math.inf
     own_degrees = n_training - s
     if not own_degrees >= 1.0:
@@ -59,23 +61,23 @@ def log_foretold(
     lower, start = np.empty((s, s)), np.zeros(s)
     for i in range(s):
         for k in range(s):
-            prior[i, k] = training[0][regressors[i], regressors[k]]
+            prior[i, k] = known[regressors[i], regressors[k]]
     log_prior = invert(prior, inverse, lower)
     if math.isnan(log_prior):
         return -math.inf
     for i in range(s):
         for k in range(s):
-            start[i] += inverse[i, k] * training[0][regressors[k], j]
+            start[i] += inverse[i, k] * known[regressors[k], j]
         if not inverse[i, i] * prior[i, i] < CAREFUL:
             return -math.inf
     scale = 0.5 * residual_at(training, regressors, start) * (degrees / own_degrees)
-    if not scale > 1e-12 * training[0][j, j]:
+    if not scale > 1e-12 * known[j, j]:
         return -math.inf
     both, pull, b = np.empty((s, s)), np.zeros(s), np.zeros(s)
     for i in range(s):
-        pull[i] = later[0][regressors[i], j]
+        pull[i] = gram[regressors[i], j]
         for k in range(s):
-            both[i, k] = prior[i, k] + later[0][regressors[i], regressors[k]]
+            both[i, k] = prior[i, k] + gram[regressors[i], regressors[k]]
             pull[i] += prior[i, k] * start[k]
     log_both = invert(both, inverse, lower)
     inflation, penalty = 1.0, 0.0
@@ -87,7 +89,7 @@ def log_foretold(
         for k in range(s):
             penalty += (b[i] - start[i]) * prior[i, k] * (b[k] - start[k])
     rest = residual_at(later, regressors, b) + max(penalty, 0.0)
-    trusted = n_later * inflation * later[0][j, j] < TRUST * (rest + scale)
+    trusted = n_later * inflation * gram[j, j] < TRUST * (rest + scale)
     if not (inflation < CAREFUL and trusted):
         return -math.inf
     a0 = 0.5 * degrees

@@ -26,22 +26,22 @@ Branch A, other weights with the same graph, is in `same_graph`; branch B, other
 """
 
 import math
+from typing import NamedTuple
 
-import numpy as np
-
-from causalfocus.arrays import Floats, Ints
+from causalfocus.arrays import Ints
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.evidence.edge_evidence import Fit, edge_evidence
+from causalfocus.kernels.evidence.edge_evidence import Departure, Mixing, Noise, edge_evidence
 from causalfocus.kernels.evidence.row_evidence import (
+    Fit,
     Prior,
     edge_spread,
     least_squares,
     log_marginal,
 )
-from causalfocus.kernels.search.tableau import Row
+from causalfocus.kernels.records import Bounds, Row, Span
 
 W_EDGE, W_NOISE, W_SWAP = 0.87, 0.04, 0.06
-"""The rest is for alarms, see `stopping.alarms`."""
+"""The rest is for alarms, see `guarantees.alarms`."""
 
 SAFETY = 1e-4
 """Nats taken off every evidence: above the rounding of what is computed, see `row_evidence`."""
@@ -49,73 +49,70 @@ SAFETY = 1e-4
 NO_DISTANCE = 1e-12
 """Intervals are not made narrower than this; where every value is rejected they are empty."""
 
-Moments = tuple[Floats, Floats, Floats]
-"""Gram matrices of all nodes, high and low parts, and their counts."""
 
-Setting = tuple[float, float, float, float, float]
-"""Lowest and highest noise variance of the class; standard deviations by which EDGE mixes the
-coefficient in question and the others; and stiffness a0 of the noise around the alternative's."""
+class Setting(NamedTuple):
+    """How EDGE and NOISE stand against an alternative of the class.
 
-EdgeRow = tuple[Fit, Floats, float]
-"""Fit and coefficients of a row on its parents, and the logarithm of what NOISE gives it."""
+    Attributes
+    ----------
+    wide, narrow : standard deviations by which EDGE mixes the coefficient in question, and the
+        others
+    stiffness : a0 of the noise around the alternative's
+    """
 
-
-@kernel
-def parents_of(weights: Floats, j: int) -> int:
-    """The parents of a node as a set of nodes."""
-    parents = 0
-    for k in range(weights.shape[0]):
-        if weights[j, k] != 0.0:
-            parents |= 1 << k
-    return parents
+    wide: float
+    narrow: float
+    stiffness: float
 
 
-@kernel
-def edge_count(weights: Floats) -> int:
-    """The number of edges, at least one: what the weight of EDGE is shared by."""
-    return max(int(np.count_nonzero(weights)), 1)
+class EdgeRow(NamedTuple):
+    """A row on some regressors as EDGE sees it.
 
+    Attributes
+    ----------
+    regressors : of the row
+    fit : its residual is not positive where the row gives no evidence
+    log_noise : the logarithm of what NOISE gives it, with its weight
+    """
 
-@kernel
-def choose(n: int, k: int) -> float:
-    result = 1.0
-    for i in range(k):
-        result *= (n - i) / (i + 1)
-    return result
+    regressors: Ints
+    fit: Fit
+    log_noise: float
 
 
 @kernel
 def edge_row(row: Row, regressors: Ints, n: float, prior: Prior, p: int) -> EdgeRow:
-    """A row as EDGE sees it; its residual is not positive where it gives no evidence."""
-    block, inverse, residual, b = least_squares(row, regressors, n)
+    """Return a row as EDGE sees it."""
+    fit = least_squares(row, regressors, n)
     log_noise = -math.inf
-    if residual > 0.0:
+    if fit.residual > 0.0:
         log_noise = log_marginal(row, regressors, n, prior, p) + math.log(W_NOISE / p)
-    return (block, inverse, residual, n), b, log_noise
+    return EdgeRow(regressors, fit, log_noise)
 
 
 @kernel
-def edge_against(
-    found: EdgeRow,
-    regressors: Ints,
-    i: int,
-    d: float,
+def departure_evidence(
+    row: EdgeRow,
+    departure: Departure,
     own_weight: float,
+    bounds: Bounds,
     setting: Setting,
-    of_use: tuple[float, float],
+    useful: Span,
     p: int,
 ) -> float:
-    """Evidence against every alternative with the coefficient of regressor i at least d away from
-    the fit, weight included.
+    """Return the evidence against every alternative with one coefficient of a row that far away
+    from the fit, weight included.
 
     own_weight : the logarithm of the weight of EDGE for one edge
-    of_use : evidence without its weight below the first counts as none, above the second as enough
+    useful : evidence without its weight below the low end counts as none, above the high end as
+        enough
     """
-    fit, _, log_noise = found
-    if not fit[2] > 0.0:
+    fit = row.fit
+    if not fit.residual > 0.0:
         return -math.inf
-    spread = edge_spread(regressors, i, p, setting[2], setting[3])
-    noise = (log_noise - own_weight, fit[2], fit[3])
-    limits = (setting[0], setting[1])
-    value = edge_evidence(fit, spread, i, d, limits, setting[4], noise, of_use)
+    spread = edge_spread(row.regressors, departure.coefficient, p, setting.wide, setting.narrow)
+    mixing = Mixing(spread, setting.stiffness)
+    noise = Noise(row.log_noise - own_weight, fit.residual, fit.n)
+    limits = Span(bounds.lowest, bounds.highest)
+    value = edge_evidence(fit, mixing, departure, limits, noise, useful)
     return value + own_weight - SAFETY

@@ -6,12 +6,14 @@ back through the values.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from causalfocus.arrays import Floats, Ints
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.exact.scores import noise_variance, row_divergence, row_score
+from causalfocus.kernels.records import Bounds, Row, Rows, row_of
 from causalfocus.kernels.search.families import best_family, priced_fit, residual_table
 from causalfocus.kernels.search.orders import (
     best_order,
@@ -21,7 +23,7 @@ from causalfocus.kernels.search.orders import (
     tolerance,
 )
 from causalfocus.kernels.search.row_fit import GAP_HIGH, GAP_LOW, HIGH, LOW, fit_row, two_intervals
-from causalfocus.kernels.search.tableau import Row, workspace
+from causalfocus.kernels.search.tableau import workspace
 
 SIDE_TIE = 1e-12
 """Alternatives whose values differ by this share of weight and value, the rounding, are tied."""
@@ -30,13 +32,29 @@ SLIGHT = 12.0
 """Nats that an effect below min_effect must explain to be reported: about what it takes to certify
 that it is there, and far more than chance gives."""
 
-Moments = tuple[Floats, Floats, Floats]
-"""Gram matrices (p, p, p) of all nodes, high and low parts, and their counts (p,)."""
+
+class JointEstimate(NamedTuple):
+    """The most likely model: score, weights, variances, and the number of searches it took."""
+
+    score: float
+    weights: Floats
+    variances: Floats
+    searches: int
+
+
+class Alternative(NamedTuple):
+    """The closest model of one kind: divergence (infinity if there is none), weights, variances."""
+
+    divergence: float
+    weights: Floats
+    variances: Floats
 
 
 @kernel
 def all_others(p: int) -> tuple[Ints, Ints]:
-    """Candidate parents of every node: all others, in order; as one list with its start indices."""
+    """Return the candidate parents of every node, all others in order, as one list with its start
+    indices.
+    """
     candidates = np.empty(p * (p - 1), dtype=np.int64)
     starts = np.arange(p + 1) * (p - 1)
     for j in range(p):
@@ -47,6 +65,7 @@ def all_others(p: int) -> tuple[Ints, Ints]:
 
 @kernel
 def _table_offsets(starts: Ints) -> Ints:
+    """Return where the table of each node begins in that of all."""
     offsets = np.zeros(len(starts), dtype=np.int64)
     for j in range(len(starts) - 1):
         offsets[j + 1] = offsets[j] + (1 << (starts[j + 1] - starts[j]))
@@ -55,31 +74,26 @@ def _table_offsets(starts: Ints) -> Ints:
 
 @kernel
 def _fill_row(
-    row: Row,
-    candidates: Ints,
-    family: int,
-    effects: tuple[float, float],
-    price: float,
-    weights: Floats,
+    row: Row, candidates: Ints, family: int, bounds: Bounds, price: float, weights: Floats
 ) -> float:
-    """Write the best coefficients of a family into its row of the weights; returns the residual.
+    """Write the best coefficients of a family into its row of the weights; return the residual.
 
     family : mask over the candidates
     price : see `residual_table`
     """
-    gram, _, target = row
+    gram, target = row.high, row.target
     members = np.array([i for i in range(len(candidates)) if (family >> i) & 1], dtype=np.int64)
     s = len(members)
     if s == 0:
         return gram[target, target]
     best, work = np.empty(s), workspace(s)
-    allowed = two_intervals(s, effects[0], effects[1])
+    allowed = two_intervals(s, bounds.smallest, bounds.largest)
     residual = fit_row(row, candidates[members], allowed, math.inf, work, best)
     if price < math.inf:
         free = np.empty(s)
-        if priced_fit(row, candidates[members], effects, price, work, free) < residual:
+        if priced_fit(row, candidates[members], bounds, price, work, free) < residual:
             best = free
-            residual = priced_fit(row, candidates[members], effects, 1.0, work, free)
+            residual = priced_fit(row, candidates[members], bounds, 1.0, work, free)
     for i in range(s):
         weights[target, candidates[members[i]]] = best[i]
     return residual
@@ -87,33 +101,27 @@ def _fill_row(
 
 @kernel
 def price_of(slight: float, n: float, p: int) -> float:
-    """The factor on a residual that costs a row of n samples so many nats; infinity while samples
-    are too few for such a gain to mean anything.
+    """Return the factor on a residual that costs a row of n samples so many nats; infinity while
+    samples are too few for such a gain to mean anything.
     """
     return math.exp(2.0 * slight / n) if n > 4.0 * p else math.inf
 
 
 @kernel
 def joint_mle(
-    moments: Moments,
-    candidates: Ints,
-    starts: Ints,
-    effects: tuple[float, float],
-    limits: tuple[float, float],
-    slight: float,
-) -> tuple[float, Floats, Floats, int]:
-    """Algorithm finite_joint_mle by subsets: score, weights, variances, number of searches.
+    rows: Rows, candidates: Ints, starts: Ints, bounds: Bounds, slight: float
+) -> JointEstimate:
+    """Return the most likely model, by subsets (Algorithm finite_joint_mle).
 
     Parameters
     ----------
-    moments : of all nodes
+    rows : moments of all nodes
     candidates, starts : candidate parents per node, see `all_others`
-    effects : min_effect, max_effect
-    limits : range of the noise variances
+    bounds : the class
     slight : nats for every coefficient that is not allowed, if the noise has no limits; infinity
         for the estimate itself. See `price_of`
     """
-    grams, lows, counts = moments
+    grams, counts = rows.grams, rows.counts
     p = len(counts)
     offsets = _table_offsets(starts)
     table = np.empty(offsets[p])
@@ -122,9 +130,9 @@ def joint_mle(
         own = table[offsets[j] : offsets[j + 1]]
         mine = candidates[starts[j] : starts[j + 1]]
         price = price_of(slight, counts[j], p)
-        searches += residual_table((grams[j], lows[j], j), mine, effects, -1, price, own)
+        searches += residual_table(row_of(rows, j), mine, bounds, -1, price, own)
         for mask in range(len(own)):
-            own[mask] = row_score(own[mask], counts[j], grams[j, j, j], limits)
+            own[mask] = row_score(own[mask], counts[j], grams[j, j, j], bounds)
     masks = local_masks(p, candidates, starts)
     score, predecessors = best_order(p, table, offsets, masks)
 
@@ -136,43 +144,43 @@ def joint_mle(
         within = local_mask(masks, j, predecessors[j])
         family = best_family(own, within, tolerance(own[within]))
         price = price_of(slight, counts[j], p)
-        residual = _fill_row((grams[j], lows[j], j), mine, family, effects, price, weights)
-        variances[j] = noise_variance(residual, counts[j], grams[j, j, j], limits)
-    return score, weights, variances, searches
+        residual = _fill_row(row_of(rows, j), mine, family, bounds, price, weights)
+        variances[j] = noise_variance(residual, counts[j], grams[j, j, j], bounds)
+    return JointEstimate(score, weights, variances, searches)
 
 
 @kernel
-def reported(moments: Moments, min_effect: float) -> tuple[Floats, Floats]:
-    """Weights, whose zeros are the graph, and noise variances of the estimate behind a report of
-    the resolution rule.
+def gaussian_mle(rows: Rows, min_effect: float) -> tuple[Floats, Floats]:
+    """Return weights, whose zeros are the graph, and noise variances of the most likely model with
+    effects of size min_effect or more, and of any size at SLIGHT nats each.
     """
-    candidates, starts = all_others(len(moments[2]))
-    effects, limits = (min_effect, math.inf), (0.0, math.inf)
-    _, weights, variances, _ = joint_mle(moments, candidates, starts, effects, limits, SLIGHT)
-    return weights, variances
+    candidates, starts = all_others(len(rows.counts))
+    bounds = Bounds(min_effect, math.inf, 0.0, math.inf)
+    found = joint_mle(rows, candidates, starts, bounds, SLIGHT)
+    return found.weights, found.variances
 
 
 @kernel
-def graph_mle(
-    moments: Moments, parents: Ints, effects: tuple[float, float], limits: tuple[float, float]
-) -> tuple[Floats, Floats]:
-    """Weights and variances of the most likely model with a given graph.
+def graph_mle(rows: Rows, parents: Ints, bounds: Bounds) -> tuple[Floats, Floats]:
+    """Return weights and variances of the most likely model with a given graph.
 
     parents : per node the set of its parents, bit k for node k.
     """
-    grams, lows, counts = moments
+    grams, counts = rows.grams, rows.counts
     p = len(counts)
     weights, variances = np.zeros((p, p)), np.empty(p)
     for j in range(p):
-        row = (grams[j], lows[j], j)
-        residual = _fill_row(row, np.arange(p), parents[j], effects, math.inf, weights)
-        variances[j] = noise_variance(residual, counts[j], grams[j, j, j], limits)
+        row = row_of(rows, j)
+        residual = _fill_row(row, np.arange(p), parents[j], bounds, math.inf, weights)
+        variances[j] = noise_variance(residual, counts[j], grams[j, j, j], bounds)
     return weights, variances
 
 
 @kernel
-def _side(allowed: Floats, i: int, bound: float, upper: bool) -> bool:
-    """Cut the allowed set of coefficient i to b >= bound (upper) or b <= bound; False if empty."""
+def _cut_side(allowed: Floats, i: int, bound: float, upper: bool) -> bool:
+    """Cut the allowed set of coefficient i to b >= bound (upper) or b <= bound; return False if
+    nothing is left.
+    """
     if upper:
         keeps_low = bound <= allowed[GAP_LOW, i]
         allowed[LOW, i] = max(allowed[LOW, i], bound)
@@ -190,20 +198,15 @@ def _side(allowed: Floats, i: int, bound: float, upper: bool) -> bool:
 
 @kernel
 def same_graph_alternative(
-    moments: Moments,
-    reference: tuple[Floats, Floats],
-    effects: tuple[float, float],
-    limits: tuple[float, float],
-    radius: float,
-) -> tuple[float, Floats, Floats]:
-    """Algorithm same_graph_alternative: one coefficient of one row moves by the radius or more.
+    rows: Rows, weights: Floats, variances: Floats, bounds: Bounds, radius: float
+) -> Alternative:
+    """Return the closest model in which one coefficient of one row moves by the radius or more
+    (Algorithm same_graph_alternative).
 
-    reference : weights and variances of the reference model. Of tied alternatives the first by
-    node, parent and side (downwards first) wins; both sides of a coefficient tie unless the class
-    cuts one of them.
+    weights, variances : of the reference model. Of tied alternatives the first by node, parent and
+    side (downwards first) wins; both sides of a coefficient tie unless the class cuts one of them.
     """
-    grams, lows, counts = moments
-    weights, variances = reference
+    grams, counts = rows.grams, rows.counts
     p = len(counts)
     found = math.inf
     best_weights, best_variances = weights.copy(), variances.copy()
@@ -215,12 +218,12 @@ def same_graph_alternative(
         for i in range(s):
             centre = weights[j, parents[i]]
             for upper in (False, True):
-                allowed = two_intervals(s, effects[0], effects[1])
-                if not _side(allowed, i, centre + radius if upper else centre - radius, upper):
+                allowed = two_intervals(s, bounds.smallest, bounds.largest)
+                if not _cut_side(allowed, i, centre + radius if upper else centre - radius, upper):
                     continue
-                residual = fit_row((grams[j], lows[j], j), parents, allowed, math.inf, work, row)
+                residual = fit_row(row_of(rows, j), parents, allowed, math.inf, work, row)
                 total = grams[j, j, j]
-                value = row_divergence(residual, counts[j], total, limits, variances[j])
+                value = row_divergence(residual, counts[j], total, bounds, variances[j])
                 is_first = found == math.inf and value < math.inf
                 if is_first or value < found - SIDE_TIE * (counts[j] + found):
                     found = value
@@ -228,31 +231,31 @@ def same_graph_alternative(
                     best_variances[:] = variances
                     for k in range(s):
                         best_weights[j, parents[k]] = row[k]
-                    best_variances[j] = noise_variance(residual, counts[j], total, limits)
-    return found, best_weights, best_variances
+                    best_variances[j] = noise_variance(residual, counts[j], total, bounds)
+    return Alternative(found, best_weights, best_variances)
 
 
 @kernel
 def different_graph_alternative(
-    moments: Moments,
-    reference: tuple[Floats, Floats],
+    rows: Rows,
+    weights: Floats,
+    variances: Floats,
     candidates: Ints,
     starts: Ints,
-    effects: tuple[float, float],
-    limits: tuple[float, float],
-) -> tuple[float, Floats, Floats, int]:
-    """Algorithm different_graph_alternative by subsets.
+    bounds: Bounds,
+) -> Alternative:
+    """Return the closest model with another graph, by subsets (Algorithm
+    different_graph_alternative).
 
-    A row that keeps its reference family keeps its reference parameters: on moments that the
-    reference itself predicts they cost nothing, and nothing costs less.
+    weights, variances : of the reference model. A row that keeps its reference family keeps its
+    reference parameters: on moments that the reference itself predicts they cost nothing, and
+    nothing costs less.
     """
-    grams, lows, counts = moments
-    weights, variances = reference
+    grams, counts = rows.grams, rows.counts
     p = len(counts)
     offsets = _table_offsets(starts)
     table = np.empty(offsets[p])
     reference_sets = np.zeros(p, dtype=np.int64)
-    searches = 0
     for j in range(p):
         own = table[offsets[j] : offsets[j + 1]]
         mine = candidates[starts[j] : starts[j + 1]]
@@ -261,27 +264,25 @@ def different_graph_alternative(
             if weights[j, mine[i]] != 0.0:
                 excluded |= 1 << i
                 reference_sets[j] |= 1 << mine[i]
-        searches += residual_table((grams[j], lows[j], j), mine, effects, excluded, math.inf, own)
+        residual_table(row_of(rows, j), mine, bounds, excluded, math.inf, own)
         for mask in range(len(own)):
             if own[mask] < math.inf:
                 own[mask] = row_divergence(
-                    own[mask], counts[j], grams[j, j, j], limits, variances[j]
+                    own[mask], counts[j], grams[j, j, j], bounds, variances[j]
                 )
     masks = local_masks(p, candidates, starts)
-    value, predecessors, keeps = best_other_order(
-        p, table, offsets, masks, reference_sets, np.zeros(p)
-    )
+    best = best_other_order(p, table, offsets, masks, reference_sets, np.zeros(p))
     best_weights, best_variances = weights.copy(), variances.copy()
-    if value == math.inf:
-        return value, best_weights, best_variances, searches
+    if best.cost == math.inf:
+        return Alternative(best.cost, best_weights, best_variances)
     for j in range(p):
-        if keeps[j]:
+        if best.keeps[j]:
             continue
         own = table[offsets[j] : offsets[j + 1]]
         mine = candidates[starts[j] : starts[j + 1]]
-        within = local_mask(masks, j, predecessors[j])
+        within = local_mask(masks, j, best.predecessors[j])
         family = best_family(own, within, tolerance(own[within]))
         best_weights[j] = 0.0
-        residual = _fill_row((grams[j], lows[j], j), mine, family, effects, math.inf, best_weights)
-        best_variances[j] = noise_variance(residual, counts[j], grams[j, j, j], limits)
-    return value, best_weights, best_variances, searches
+        residual = _fill_row(row_of(rows, j), mine, family, bounds, math.inf, best_weights)
+        best_variances[j] = noise_variance(residual, counts[j], grams[j, j, j], bounds)
+    return Alternative(best.cost, best_weights, best_variances)

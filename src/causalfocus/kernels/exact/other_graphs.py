@@ -5,27 +5,29 @@ import math
 import numpy as np
 
 from causalfocus.arrays import Floats, Ints
-from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.evidence.row_evidence import (
-    Prior,
-    log_marginal,
+from causalfocus.kernels.arithmetic.sets import (
+    as_nodes,
+    choose,
+    count,
+    edge_count,
+    parents_of,
     regressors_of,
-    residual_at,
 )
+from causalfocus.kernels.compile import kernel
+from causalfocus.kernels.evidence.edge_evidence import Departure
+from causalfocus.kernels.evidence.row_evidence import Prior, log_marginal, residual_at
 from causalfocus.kernels.exact.certificate import (
     SAFETY,
     W_EDGE,
     W_SWAP,
-    Moments,
+    EdgeRow,
     Setting,
-    choose,
-    edge_against,
-    edge_count,
+    departure_evidence,
     edge_row,
-    parents_of,
 )
 from causalfocus.kernels.exact.oracles import all_others
-from causalfocus.kernels.exact.same_graph import beyond
+from causalfocus.kernels.exact.same_graph import distance_to_class
+from causalfocus.kernels.records import Bounds, Row, Rows, Span, row_of
 from causalfocus.kernels.search.families import best_family
 from causalfocus.kernels.search.orders import (
     best_order,
@@ -35,8 +37,7 @@ from causalfocus.kernels.search.orders import (
     tolerance,
 )
 from causalfocus.kernels.search.row_fit import GAP_HIGH, GAP_LOW, HIGH, LOW, fit_row, two_intervals
-from causalfocus.kernels.search.subsets import as_nodes, count
-from causalfocus.kernels.search.tableau import Row, Workspace, workspace
+from causalfocus.kernels.search.tableau import Workspace, workspace
 
 FIT = 1e-9
 """Share by which the residual of an exact fit may be above the least one."""
@@ -44,14 +45,10 @@ FIT = 1e-9
 
 @kernel
 def family_tables(
-    moments: Moments,
-    weights: Floats,
-    effects: tuple[float, float],
-    prior: Prior,
-    setting: Setting,
-    levels: tuple[float, float],
+    rows: Rows, weights: Floats, bounds: Bounds, prior: Prior, setting: Setting, levels: Span
 ) -> tuple[Floats, Floats]:
-    """Per node and set of candidates: the cost in SWAP of that family, and the evidence of EDGE.
+    """Return per node and set of candidates the cost in SWAP of that family, and the evidence of
+    EDGE.
 
     The cost is log m(pa) plus its share of log pi minus the best log-likelihood of the family in
     the class. EDGE rejects a family when the data put the coefficient of a parent further below
@@ -63,17 +60,17 @@ def family_tables(
     however many edges there are, is not looked at any further, and its cost is infinite; evidence
     below the lowest level counts as none.
     """
-    grams, lows, counts = moments
-    p, q = len(counts), grams.shape[1]
+    counts = rows.counts
+    p, q = len(counts), rows.grams.shape[1]
     costs = np.full((p, 1 << (p - 1)), math.inf)
     evidence = np.full((p, 1 << (p - 1)), -math.inf)
     n_edges = edge_count(weights)
     own_weight = math.log(W_EDGE / n_edges)
-    enough = levels[1] + max(math.log(0.5 * p * (p - 1) / n_edges), 0.0) + SAFETY
-    of_use = (levels[0] - own_weight, enough + SAFETY - own_weight)
-    limits, work = (setting[0], setting[1]), workspace(q)
+    enough = levels.high + max(math.log(0.5 * p * (p - 1) / n_edges), 0.0) + SAFETY
+    useful = Span(levels.low - own_weight, enough + SAFETY - own_weight)
+    work = workspace(q)
     for j in range(p):
-        n, row = counts[j], (grams[j], lows[j], j)
+        n, row = counts[j], row_of(rows, j)
         own = parents_of(weights, j)
         own_regressors = regressors_of(own, p, q)
         n_own = len(own_regressors) - (q - p)
@@ -86,56 +83,66 @@ def family_tables(
                 continue
             regressors = regressors_of(family, p, q)
             if family:
-                found = edge_row(row, regressors, n, prior, p)
-                for m in range(len(regressors)):
-                    d = beyond(found[1][m], effects) if regressors[m] < p else 0.0
-                    if d > 0.0:
-                        against = edge_against(
-                            found, regressors, m, d, own_weight, setting, of_use, p
-                        )
-                        evidence[j, mask] = max(evidence[j, mask], against)
-                        if against >= enough:
-                            break
-            if evidence[j, mask] < enough:
-                costs[j, mask] = swapped + class_row_cost(
-                    row, regressors, n, p, effects, limits, work
+                seen = edge_row(row, regressors, n, prior, p)
+                evidence[j, mask] = _family_evidence(
+                    seen, own_weight, bounds, setting, useful, enough, p
                 )
+            if evidence[j, mask] < enough:
+                costs[j, mask] = swapped + class_row_cost(row, regressors, n, p, bounds, work)
     return costs, evidence
 
 
 @kernel
-def class_row_cost(
-    row: Row,
-    regressors: Ints,
-    n: float,
+def _family_evidence(
+    row: EdgeRow,
+    own_weight: float,
+    bounds: Bounds,
+    setting: Setting,
+    useful: Span,
+    enough: float,
     p: int,
-    effects: tuple[float, float],
-    limits: tuple[float, float],
-    work: Workspace,
 ) -> float:
-    """Minus the largest log-likelihood of a row in the class, or less: minus infinity where it has
-    no limit, or where a variable has lost its digits.
+    """Return the largest evidence of EDGE against a family, or one that is enough."""
+    largest = -math.inf
+    regressors = row.regressors
+    for m in range(len(regressors)):
+        d = distance_to_class(row.fit.coefficients[m], bounds) if regressors[m] < p else 0.0
+        if d > 0.0:
+            own = departure_evidence(row, Departure(m, d), own_weight, bounds, setting, useful, p)
+            largest = max(largest, own)
+            if own >= enough:
+                break
+    return largest
+
+
+@kernel
+def class_row_cost(
+    row: Row, regressors: Ints, n: float, p: int, bounds: Bounds, work: Workspace
+) -> float:
+    """Return minus the largest log-likelihood of a row in the class, or less: minus infinity where
+    it has no limit, or where a variable has lost its digits.
     """
     if n <= 0.0:
         return 0.0
+    gram, target = row.high, row.target
     for k in regressors:
-        if math.isnan(row[0][k, k]):
+        if math.isnan(gram[k, k]):
             return -math.inf
-    if math.isnan(row[0][row[2], row[2]]):
+    if math.isnan(gram[target, target]):
         return -math.inf
     best = np.empty(len(regressors))
-    fit_row(row, regressors, _class_sets(regressors, p, effects), math.inf, work, best)
+    fit_row(row, regressors, _class_sets(regressors, p, bounds), math.inf, work, best)
     residual = max(residual_at(row, regressors, best) * (1.0 - FIT), 0.0)
-    v = min(max(residual / n, limits[0]), limits[1])
+    v = min(max(residual / n, bounds.lowest), bounds.highest)
     if not v > 0.0:
         return -math.inf
     return 0.5 * (n * math.log(2.0 * math.pi * v) + residual / v)
 
 
 @kernel
-def _class_sets(regressors: Ints, p: int, effects: tuple[float, float]) -> Floats:
-    """Allowed coefficients of a row: the class's for parents, all for the constant."""
-    allowed = two_intervals(len(regressors), effects[0], effects[1])
+def _class_sets(regressors: Ints, p: int, bounds: Bounds) -> Floats:
+    """Return the allowed coefficients of a row: the class's for parents, all for the constant."""
+    allowed = two_intervals(len(regressors), bounds.smallest, bounds.largest)
     if len(regressors) > 0 and regressors[-1] == p:
         allowed[LOW, -1], allowed[GAP_LOW, -1] = -math.inf, 0.0
         allowed[GAP_HIGH, -1], allowed[HIGH, -1] = 0.0, math.inf
@@ -144,7 +151,7 @@ def _class_sets(regressors: Ints, p: int, effects: tuple[float, float]) -> Float
 
 @kernel
 def _least_by_subset(costs: Floats) -> Floats:
-    """Per node and set of candidates the least cost of a family inside the set, for all nodes."""
+    """Return per node and set of candidates the least cost of a family inside the set."""
     p, size = costs.shape
     table = np.empty((p, size))
     for j in range(p):
@@ -160,7 +167,7 @@ def _least_by_subset(costs: Floats) -> Floats:
 
 @kernel
 def _most_edges(open_costs: Floats, reference: Ints, offsets: Ints, masks: Ints) -> int:
-    """The largest number of edges of an acyclic graph of open families and the reference's."""
+    """Return the most edges of an acyclic graph of open families and the reference's."""
     p, size = open_costs.shape
     costs = np.empty((p, size))
     for j in range(p):
@@ -175,9 +182,9 @@ def _most_edges(open_costs: Floats, reference: Ints, offsets: Ints, masks: Ints)
 def least_rejected_graph(
     costs: Floats, evidence: Floats, weights: Floats, h: float
 ) -> tuple[float, Ints]:
-    """Of all graphs but the estimate's that EDGE does not reject at level h, the one with the least
-    evidence of SWAP: that evidence (infinity if there is none), and the parents of every node
-    (the estimate's unless the evidence is finite).
+    """Return, of all graphs but the estimate's that EDGE does not reject at level h, the one with
+    the least evidence of SWAP: that evidence (infinity if there is none), and the parents of every
+    node (the estimate's unless the evidence is finite).
 
     If that evidence is at least h, every other graph is rejected at level h.
 
@@ -205,35 +212,42 @@ def least_rejected_graph(
                 open_costs[j, mask] = costs[j, mask] if is_open else math.inf
         most = max(_most_edges(open_costs, reference, offsets, masks), 1)
     table = _least_by_subset(open_costs)
-    least, predecessors, keeps = best_other_order(p, table, offsets, masks, reference, np.zeros(p))
+    best = best_other_order(p, table, offsets, masks, reference, np.zeros(p))
     parents = reference.copy()
-    if math.isfinite(least):
+    if math.isfinite(best.cost):
         for j in range(p):
-            if not keeps[j]:
+            if not best.keeps[j]:
                 own = table[offsets[j] : offsets[j + 1]]
-                within = local_mask(masks, j, predecessors[j])
+                within = local_mask(masks, j, best.predecessors[j])
                 parents[j] = as_nodes(best_family(own, within, tolerance(own[within])), j)
-    return least + math.log(W_SWAP) + p * math.log1p(-1.0 / p) - SAFETY, parents
+    return best.cost + math.log(W_SWAP) + p * math.log1p(-1.0 / p) - SAFETY, parents
+
+
+@kernel
+def _is_rejected(costs: Floats, evidence: Floats, weights: Floats, h: float) -> bool:
+    """Return whether every other graph is rejected at level h."""
+    least, _ = least_rejected_graph(costs, evidence, weights, h)
+    return least >= h
 
 
 @kernel
 def different_graph_evidence(
-    costs: Floats, evidence: Floats, weights: Floats, levels: tuple[float, float]
+    costs: Floats, evidence: Floats, weights: Floats, levels: Span
 ) -> float:
-    """The highest level in a range at which every other graph is rejected, to 1e-3 from below;
-    minus infinity if there is none.
+    """Return the highest level in a range at which every other graph is rejected, to 1e-3 from
+    below; minus infinity if there is none.
 
     Rejection at a level implies rejection at all lower ones: fewer families are removed as the
     level rises, and the sum that the others must reach rises too.
     """
-    low, high = levels
-    if least_rejected_graph(costs, evidence, weights, high)[0] >= high:
+    low, high = levels.low, levels.high
+    if _is_rejected(costs, evidence, weights, high):
         return high
-    if not least_rejected_graph(costs, evidence, weights, low)[0] >= low:
+    if not _is_rejected(costs, evidence, weights, low):
         return -math.inf
     while high - low > 1e-3:
         middle = 0.5 * (low + high)
-        if least_rejected_graph(costs, evidence, weights, middle)[0] >= middle:
+        if _is_rejected(costs, evidence, weights, middle):
             low = middle
         else:
             high = middle

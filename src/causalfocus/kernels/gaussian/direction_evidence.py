@@ -36,21 +36,29 @@ If Q is positive definite the latter is least at delta_0 = -eta Q^-1 g when free
 otherwise, the first term only if d is above |delta_0k|. The terms without delta fall up to v = R/n
 and rise after it, and the determinant falls with v. A marginal likelihood takes over far from R/n,
 as in `edge_evidence`.
+
+Symbols: G, G^-1, R, n and b^ are `gram`, `inverse`, `residual`, `n` and `coefficients` of the
+`Fit`; l, q and eta are `products`, `square` and `residual_product` of the `Direction`; the diagonal
+of D, wide and a0 are `spread`, `wide` and `stiffness` of the `DirectionMixing`; k and d are
+`coefficient` and `distance` of the `Departure`.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from causalfocus.arrays import Floats, Ints
+from causalfocus.kernels.arithmetic.cholesky import cholesky, invert
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.evidence.edge_evidence import (
+    Departure,
     Noise,
-    cholesky,
-    invert,
     noise_evidence,
     variance_evidence,
 )
+from causalfocus.kernels.evidence.row_evidence import Fit
+from causalfocus.kernels.records import Span
 
 NEAR = [0.005, 0.01, 0.02, 0.03, 0.045, 0.06, 0.08, 0.1, 0.12, 0.14, 0.16, 0.19, 0.22, 0.26, 0.32]
 FAR = [0.45, 0.6, 0.8, 1.05, 1.35, 1.7, 2.1, 2.6, 3.2, 4.0]
@@ -62,43 +70,61 @@ ROUNDING = 1e-14
 """Nats taken off per unit of the largest entry of the determinant, for the digits that it loses:
 nothing as a rule, and much where the data are a million times finer than the mixing."""
 
-Fit = tuple[Floats, Floats, float, float, Floats, float, float]
-"""G, G^-1, R, n; l, q and eta of the direction."""
 
-Mixing = tuple[Floats, float, float]
-"""(2, s): rows `fixed` and `relative` of the diagonal of D; wide; a0."""
+class Direction(NamedTuple):
+    """The sums of a row along the direction of one coefficient: l, q and eta."""
 
-Times = tuple[Floats, Floats, Floats]
-"""Gram matrices of all nodes at the marks, (m, p, q, q), high and low parts; counts (m, p). The
-last mark is the present."""
+    products: Floats
+    square: float
+    residual_product: float
+
+
+class DirectionMixing(NamedTuple):
+    """The numerator around the alternative's row: (2, s), rows `fixed` and `relative` of the
+    diagonal of D; wide; and a0.
+    """
+
+    spread: Floats
+    wide: float
+    stiffness: float
+
+
+class Times(NamedTuple):
+    """The moments of all nodes at the marks: Gram matrices (m, p, q, q), high and low parts, and
+    counts (m, p). The last mark is the present.
+    """
+
+    grams: Floats
+    lows: Floats
+    counts: Floats
 
 
 @kernel
 def past_inverses(times: Times, j: int, regressors: Ints) -> Floats:
-    """(m, s, s): G^-1 of the row of j as it was at each mark; zeros where G had none."""
+    """Return (m, s, s): G^-1 of the row of j as it was at each mark; zeros where G had none."""
     s = len(regressors)
-    m = times[0].shape[0]
+    m = times.grams.shape[0]
     found = np.zeros((m, s, s))
     block, lower = np.empty((s, s)), np.empty((s, s))
     for t in range(m - 1):
-        if times[2][t, j] > s:
+        if times.counts[t, j] > s:
             for i in range(s):
                 for k in range(s):
-                    block[i, k] = times[0][t, j, regressors[i], regressors[k]]
+                    block[i, k] = times.grams[t, j, regressors[i], regressors[k]]
             if math.isnan(invert(block, found[t], lower)):
                 found[t] = 0.0
     return found
 
 
 @kernel
-def along(
+def direction_sums(
     times: Times, j: int, regressors: Ints, inverses: Floats, b: Floats, k: int
-) -> tuple[Floats, float, float]:
-    """l, q and eta of coefficient k. Before the first mark, and while the past does not determine
-    the direction, it is that of the coefficient alone.
+) -> Direction:
+    """Return l, q and eta of coefficient k. Before the first mark, and while the past does not
+    determine the direction, it is that of the coefficient alone.
     """
     s = len(regressors)
-    m = times[0].shape[0]
+    m = times.grams.shape[0]
     ell, q, eta = np.zeros(s), 0.0, 0.0
     u = np.zeros(s)
     for t in range(m):
@@ -110,36 +136,39 @@ def along(
         for i in range(s):
             total = 0.0
             for r in range(s):
-                total += _between(times, t, j, regressors[i], regressors[r]) * u[r]
+                total += _sum_between(times, t, j, regressors[i], regressors[r]) * u[r]
             ell[i] += total
             q += u[i] * total
-            eta += u[i] * _between(times, t, j, regressors[i], j) - total * b[i]
-    return ell, q, eta
+            eta += u[i] * _sum_between(times, t, j, regressors[i], j) - total * b[i]
+    return Direction(ell, q, eta)
 
 
 @kernel
-def _between(times: Times, t: int, j: int, i: int, k: int) -> float:
-    """Sum of products over the samples between mark t - 1 and mark t."""
+def _sum_between(times: Times, t: int, j: int, i: int, k: int) -> float:
+    """Return the sum of products over the samples between mark t - 1 and mark t."""
+    grams, lows = times.grams, times.lows
     if t == 0:
-        return times[0][0, j, i, k]
-    high = times[0][t, j, i, k] - times[0][t - 1, j, i, k]
-    return high + (times[1][t, j, i, k] - times[1][t - 1, j, i, k])
+        return grams[0, j, i, k]
+    high = grams[t, j, i, k] - grams[t - 1, j, i, k]
+    return high + (lows[t, j, i, k] - lows[t - 1, j, i, k])
 
 
 @kernel
-def _piece(
-    fit: Fit, mixing: Mixing, k: int, d: float, ends: tuple[float, float], work: Floats
+def _gained(
+    fit: Fit,
+    direction: Direction,
+    mixing: DirectionMixing,
+    departure: Departure,
+    piece: Span,
+    work: Floats,
 ) -> float:
-    """Lower bound of the evidence over v in [v1, v2]; minus infinity where it has none.
-
-    work : room for five matrices of the size of A
-    """
-    gram, inverse, residual, n, ell, q, eta = fit
-    spread, wide, a0 = mixing
-    v1, v2 = ends
+    """Return the least value of the terms in delta over v in [v1, v2]; nan where there is none."""
+    gram, residual, n = fit.gram, fit.residual, fit.n
+    ell, q, eta = direction.products, direction.square, direction.residual_product
+    spread, wide, a0 = mixing.spread, mixing.wide, mixing.stiffness
+    k, d = departure.coefficient, departure.distance
+    v1, v2 = piece.low, piece.high
     s = gram.shape[0]
-    if not (v1 > 0.0 and v2 < math.inf):
-        return -math.inf
     w1 = (a0 * v1 + 0.5 * residual) / (a0 + 0.5 * n)
     matrix, inner, lower, product = work[0], work[1], work[2], work[3]
     for i in range(s):
@@ -149,7 +178,7 @@ def _piece(
         matrix[s, i] = matrix[i, s] = ell[i]
     matrix[s, s] = q + v2 / wide**2
     if math.isnan(invert(matrix, inner, lower)):
-        return -math.inf
+        return math.nan
     for i in range(s + 1):
         for j in range(s):
             product[i, j] = inner[i, s] * ell[j]
@@ -164,7 +193,7 @@ def _piece(
                 total += gram[i, m] * product[m, j]
             curve[i, j] = curve[j, i] = gram[i, j] / v2 - (gram[i, j] - total) / w1
     if math.isnan(invert(curve, curve_inverse, lower)):
-        return -math.inf
+        return math.nan
     offset, dent = 0.0, 0.0
     for i in range(s):
         offset += curve_inverse[k, i] * product[s, i]
@@ -173,7 +202,18 @@ def _piece(
     distance = max(d - abs(eta * offset) / w1, 0.0)
     gained = 0.5 * distance**2 / curve_inverse[k, k]
     gained += 0.5 * eta**2 / w1 * (at_last - dent / w1)
-    gained = min(gained, 0.5 * d * d / (v2 * inverse[k, k]))
+    return min(gained, 0.5 * d * d / (v2 * fit.inverse[k, k]))
+
+
+@kernel
+def _penalty(
+    gram: Floats, direction: Direction, mixing: DirectionMixing, v1: float, work: Floats
+) -> float:
+    """Return the largest value of the determinant's term, at v1, and what its digits may be off."""
+    ell, q = direction.products, direction.square
+    spread, wide = mixing.spread, mixing.wide
+    s = gram.shape[0]
+    matrix, lower = work[0], work[2]
     for i in range(s):
         d_i = math.sqrt(spread[0, i] / v1 + spread[1, i])
         for j in range(i + 1):
@@ -184,52 +224,85 @@ def _piece(
     largest = 1.0
     for i in range(s + 1):
         largest = max(largest, matrix[i, i])
-    penalty = 0.5 * cholesky(matrix, lower) + ROUNDING * largest
+    return 0.5 * cholesky(matrix, lower) + ROUNDING * largest
+
+
+@kernel
+def piece_evidence(
+    fit: Fit,
+    direction: Direction,
+    mixing: DirectionMixing,
+    departure: Departure,
+    piece: Span,
+    work: Floats,
+) -> float:
+    """Return a lower bound of the evidence over v in [v1, v2], a piece of the range; minus infinity
+    where it has none.
+
+    work : room for five matrices of the size of A
+    """
+    v1, v2 = piece.low, piece.high
+    if not (v1 > 0.0 and v2 < math.inf):
+        return -math.inf
+    gained = _gained(fit, direction, mixing, departure, piece, work)
+    if math.isnan(gained):
+        return -math.inf
+    penalty = _penalty(fit.gram, direction, mixing, v1, work)
+    residual, n = fit.residual, fit.n
     centre = min(max(residual / n, v1), v2)
-    value = variance_evidence(centre, residual, n, a0) + gained - penalty
+    value = variance_evidence(centre, residual, n, mixing.stiffness) + gained - penalty
     return value if value == value else -math.inf
 
 
 @kernel
 def direction_evidence(
-    fit: Fit, mixing: Mixing, k: int, d: float, noise: Noise, of_use: tuple[float, float]
+    fit: Fit,
+    direction: Direction,
+    mixing: DirectionMixing,
+    departure: Departure,
+    noise: Noise,
+    useful: Span,
 ) -> float:
-    """Lower bound of the evidence against every (b, v) with |b_k - b^_k| >= d, for all v.
+    """Return a lower bound of the evidence against every (b, v) with |b_k - b^_k| >= d, for all v.
 
-    of_use : range in which the result matters: minus infinity is returned at once if it must be
+    useful : range in which the result matters: minus infinity is returned at once if it must be
         below, and coarse pieces are enough if they put it above
     """
-    s = fit[0].shape[0]
-    centre = fit[2] / fit[3]
-    if not (d > 0.0 and centre > 0.0):
+    s = fit.gram.shape[0]
+    centre = fit.residual / fit.n
+    if not (departure.distance > 0.0 and centre > 0.0):
         return -math.inf
     work = np.empty((5, s + 1, s + 1))
-    highest = _piece(fit, mixing, k, d, (centre, centre), work)
+    highest = piece_evidence(fit, direction, mixing, departure, Span(centre, centre), work)
     highest = max(highest, noise_evidence(centre, centre, noise))
-    if highest < of_use[0]:
+    if highest < useful.low:
         return -math.inf
-    if of_use[1] < math.inf:
-        least = _least_piece(fit, mixing, k, d, noise, COARSE_PIECES, of_use[1], highest, work)
-        if least >= of_use[1]:
+    if useful.high < math.inf:
+        kept = Span(useful.high, highest)
+        least = _least_piece(fit, direction, mixing, departure, noise, COARSE_PIECES, kept, work)
+        if least >= useful.high:
             return least
-    return _least_piece(fit, mixing, k, d, noise, PIECES, of_use[0], highest, work)
+    kept = Span(useful.low, highest)
+    return _least_piece(fit, direction, mixing, departure, noise, PIECES, kept, work)
 
 
 @kernel
 def _least_piece(
     fit: Fit,
-    mixing: Mixing,
-    k: int,
-    d: float,
+    direction: Direction,
+    mixing: DirectionMixing,
+    departure: Departure,
     noise: Noise,
     cuts: Floats,
-    of_use: float,
-    highest: float,
+    kept: Span,
     work: Floats,
 ) -> float:
-    """The least bound over all pieces, and at most `highest`; minus infinity if below `of_use`."""
-    centre = fit[2] / fit[3]
-    least = highest
+    """Return the least bound over all pieces.
+
+    kept : at most its high end is returned, and minus infinity instead of less than its low end
+    """
+    centre = fit.residual / fit.n
+    least = kept.high
     for side in (-1.0, 1.0):
         for i in range(len(cuts)):
             inner_end = centre * math.exp(side * cuts[i])
@@ -239,8 +312,9 @@ def _least_piece(
             v1, v2 = min(inner_end, outer_end), max(inner_end, outer_end)
             value = noise_evidence(v1, v2, noise)
             if value < least:
-                value = max(value, _piece(fit, mixing, k, d, (v1, v2), work))
+                piece = Span(v1, v2)
+                value = max(value, piece_evidence(fit, direction, mixing, departure, piece, work))
             least = min(least, value)
-            if least < of_use:
+            if least < kept.low:
                 return -math.inf
     return least

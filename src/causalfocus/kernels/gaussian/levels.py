@@ -1,6 +1,7 @@
 """Case 1b of the resolution certificate: from its tables to levels, the shares included.
 
-The share of EDGE depends on how many strong edges an alternative can have; see `resolution`.
+The tables are `RowTables.evidence`. The share of EDGE depends on how many strong edges an
+alternative can have; see `resolution`.
 """
 
 import math
@@ -14,8 +15,10 @@ from causalfocus.kernels.gaussian.resolution import W_EDGE, W_WEAK
 
 
 @kernel
-def _against_strong(tables: Floats, weights: Floats) -> Floats:
-    """Evidence, before its share, against each unreported edge being strong, in rising order."""
+def _strong_evidence(tables: Floats, weights: Floats) -> Floats:
+    """Return the evidence, before its share, against each unreported edge being strong, in rising
+    order.
+    """
     p = weights.shape[0]
     found = np.empty(p * p)
     n = 0
@@ -28,33 +31,33 @@ def _against_strong(tables: Floats, weights: Floats) -> Floats:
 
 
 @kernel
-def _most_unreported(ordered: Floats, weights: Floats) -> int:
-    """How many unreported edges an alternative can have beside the reported ones."""
+def _most_hidden_edges(ordered: Floats, weights: Floats) -> int:
+    """Return how many unreported edges an alternative can have beside the reported ones."""
     p = weights.shape[0]
     return min(len(ordered), p * (p - 1) // 2 - int(np.count_nonzero(weights)))
 
 
 @kernel
 def strong_edges(tables: Floats, weights: Floats, level: float) -> int:
-    """The largest number of strong edges of an alternative that is not rejected at a level for one
-    of its unreported ones.
+    """Return the largest number of strong edges of an alternative that is not rejected at a level
+    for one of its unreported ones.
     """
     n_reported = int(np.count_nonzero(weights))
-    ordered = _against_strong(tables, weights)
-    for u in range(_most_unreported(ordered, weights), 0, -1):
+    ordered = _strong_evidence(tables, weights)
+    for u in range(_most_hidden_edges(ordered, weights), 0, -1):
         if ordered[u - 1] + math.log(W_EDGE / (n_reported + u)) < level + SAFETY:
             return n_reported + u
     return max(n_reported, 1)
 
 
 @kernel
-def _level(ordered: Floats, weights: Floats, least: float, others: float) -> float:
-    """The highest level at which EDGE rejects, from its least evidence before its share: `least` on
-    reported edges, `others` on unreported ones.
+def _edge_level(ordered: Floats, weights: Floats, least: float, others: float) -> float:
+    """Return the highest level at which EDGE rejects, from its least evidence before its share:
+    `least` on reported edges, `others` on unreported ones.
     """
     n_reported = int(np.count_nonzero(weights))
     best, below = -math.inf, math.inf
-    for u in range(_most_unreported(ordered, weights), -1, -1):
+    for u in range(_most_hidden_edges(ordered, weights), -1, -1):
         # At levels up to `below`, no more than u unreported edges can be strong.
         found = least if u == 0 else min(least, others)
         best = max(best, min(below, found + math.log(W_EDGE / max(n_reported + u, 1))))
@@ -65,7 +68,7 @@ def _level(ordered: Floats, weights: Floats, least: float, others: float) -> flo
 
 @kernel
 def row_evidence(tables: Floats, weights: Floats) -> float:
-    """Case 1b: the highest level at which every such alternative is rejected."""
+    """Return, for case 1b, the highest level at which every such alternative is rejected."""
     p = weights.shape[0]
     least, others = math.inf, math.inf
     for j in range(p):
@@ -74,14 +77,14 @@ def row_evidence(tables: Floats, weights: Floats) -> float:
                 least = min(least, tables[0, j, k])
             else:
                 others = min(others, tables[0, j, k])
-    found = _level(_against_strong(tables, weights), weights, least, others)
+    found = _edge_level(_strong_evidence(tables, weights), weights, least, others)
     return min(found, weak_evidence(tables, weights).min())
 
 
 @kernel
 def weak_evidence(tables: Floats, weights: Floats) -> Floats:
-    """Per reported edge, (effect, cause), the level at which it is rejected that it is weak and
-    breaks the claim; infinity elsewhere.
+    """Return per reported edge, (effect, cause), the level at which it is rejected that it is weak
+    and breaks the claim; infinity elsewhere.
     """
     p = weights.shape[0]
     found = np.full((p, p), math.inf)
@@ -94,15 +97,15 @@ def weak_evidence(tables: Floats, weights: Floats) -> Floats:
 
 @kernel
 def edge_levels(tables: Floats, weights: Floats) -> Floats:
-    """Case 1b per reported edge, (effect, cause): the level at which it is rejected that this edge
-    breaks the claim; infinity elsewhere.
+    """Return, for case 1b, per reported edge, (effect, cause), the level at which it is rejected
+    that this edge breaks the claim; infinity elsewhere.
     """
     p = weights.shape[0]
-    ordered = _against_strong(tables, weights)
+    ordered = _strong_evidence(tables, weights)
     found = weak_evidence(tables, weights)
     for j in range(p):
         for k in range(p):
             if weights[j, k] != 0.0:
-                level = _level(ordered, weights, tables[0, j, k], math.inf)
+                level = _edge_level(ordered, weights, tables[0, j, k], math.inf)
                 found[j, k] = min(found[j, k], level)
     return found

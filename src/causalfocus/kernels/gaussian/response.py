@@ -1,23 +1,28 @@
 """One round's best response under the resolution claim: which system that breaks it is closest.
 
-Within the report's order the closest one differs in one row: on all nodes that j has no reported
+Within the claim's order the closest one differs in one row: on all nodes that j has no reported
 path to, coefficient k is moved by d, the others follow along G^-1 e_k, and the noise grows. Its
 divergence is W/2 log(1 + d^2 / (R (G^-1)_kk)), with W, G and R the weight, Gram matrix and residual
 of the row. Against the order it is the least-squares model of the cheapest contrary one.
+
+Symbols: W is an entry of `Rows.counts`; (G^-1) and R are `inverse` and `residual` of a
+`RidgedFit`; d is `ClosestRow.move`, with its sign.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
-from causalfocus.arrays import Bools, Floats, Ints
+from causalfocus.arrays import Floats, Ints
+from causalfocus.kernels.arithmetic.cholesky import invert
+from causalfocus.kernels.arithmetic.sets import nondescendants, position, regressors_of
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.evidence.edge_evidence import invert
-from causalfocus.kernels.evidence.row_evidence import least_squares, regressors_of
-from causalfocus.kernels.exact.response import Model
-from causalfocus.kernels.gaussian.resolution import Rows, nondescendants
-from causalfocus.kernels.gaussian.swaps import contrary_order
-from causalfocus.kernels.search.subsets import residuals_on_subsets
+from causalfocus.kernels.evidence.row_evidence import least_squares
+from causalfocus.kernels.evidence.subsets import residuals_on_subsets
+from causalfocus.kernels.exact.oracles import gaussian_mle
+from causalfocus.kernels.gaussian.swaps import ContraryOrder, contrary_order
+from causalfocus.kernels.records import Actions, Model, Parameters, Rows, row_of
 from causalfocus.kernels.sums.moment_sums import expected_sums, row_moments
 from causalfocus.kernels.sums.population import divergences
 
@@ -28,12 +33,42 @@ NO_MOVE = 1e-9
 """Coefficients below this share of the move are rounding."""
 
 
-@kernel
-def refitted(rows: Rows, weights: Floats) -> Floats:
-    """The weights of a graph, each row fitted on all nodes that it has no path to; rows whose
-    samples do not determine that fit stay as they are.
+class RidgedFit(NamedTuple):
+    """The fit of a row with a ridge for what does not vary: G^-1, coefficients and residual."""
+
+    inverse: Floats
+    coefficients: Floats
+    residual: float
+
+
+class ClosestRow(NamedTuple):
+    """The closest rival within the order: its divergence, and which coefficient moves how far."""
+
+    divergence: float
+    effect: int
+    cause: int
+    move: float
+
+
+class GaussianRival(NamedTuple):
+    """The closest system that breaks the claim: its gains, the effect and the cause of the
+    coefficient that it moves (-1 for another order), and its parameters.
     """
-    grams, lows, counts = rows
+
+    gains: Floats
+    effect: int
+    cause: int
+    weights: Floats
+    variances: Floats
+    intercepts: Floats
+
+
+@kernel
+def refit_weights(rows: Rows, weights: Floats) -> Floats:
+    """Return the weights of a graph, each row fitted on all nodes that it has no path to; rows
+    whose samples do not determine that fit stay as they are.
+    """
+    counts = rows.counts
     p = len(counts)
     nd = nondescendants(weights)
     found = weights.copy()
@@ -41,8 +76,9 @@ def refitted(rows: Rows, weights: Floats) -> Floats:
         if not weights[j].any():
             continue
         members = regressors_of(nd[j], p, p)
-        _, _, residual, b = least_squares((grams[j], lows[j], j), members, counts[j])
-        if residual > 0.0:
+        fit = least_squares(row_of(rows, j), members, counts[j])
+        b = fit.coefficients
+        if fit.residual > 0.0:
             for i in range(len(members)):
                 k = members[i]
                 if weights[j, k] != 0.0 and b[i] != 0.0:
@@ -51,8 +87,17 @@ def refitted(rows: Rows, weights: Floats) -> Floats:
 
 
 @kernel
-def _regression(gram: Floats, j: int, members: Ints) -> tuple[Floats, Floats, float]:
-    """G^-1, coefficients and residual of a row, with a ridge for what does not vary."""
+def gaussian_estimate(rows: Rows, min_effect: float) -> tuple[Floats, Floats]:
+    """Return weights and noise variances of the estimate: the graph is that of `gaussian_mle`, the
+    weights are fitted anew.
+    """
+    graph, variances = gaussian_mle(rows, min_effect)
+    return refit_weights(rows, graph), variances
+
+
+@kernel
+def _ridged_fit(gram: Floats, j: int, members: Ints) -> RidgedFit:
+    """Return the fit of a row, with a ridge for what does not vary."""
     s = len(members)
     block, inverse, b = np.empty((s, s)), np.zeros((s, s)), np.zeros(s)
     for i in range(s):
@@ -63,118 +108,133 @@ def _regression(gram: Floats, j: int, members: Ints) -> tuple[Floats, Floats, fl
         for i in range(s):
             inverse[i, :] = 0.0
             inverse[i, i] = 1.0 / (RIDGE * block[i, i])
-        return inverse, b, gram[j, j]
+        return RidgedFit(inverse, b, gram[j, j])
     residual = gram[j, j]
     for i in range(s):
         for k in range(s):
             b[i] += inverse[i, k] * gram[members[k], j]
         residual -= b[i] * gram[members[i], j]
-    return inverse, b, residual
+    return RidgedFit(inverse, b, residual)
 
 
 @kernel
-def direction(gram: Floats, j: int, k: int, parents: int, move: float) -> Floats:
-    """(p,): how the row of j on some parents changes when coefficient k moves and the others follow
-    as the data let them.
+def move_row(gram: Floats, j: int, k: int, parents: int, move: float) -> Floats:
+    """Return (p,): how the row of j on some parents changes when coefficient k moves and the others
+    follow as the data let them.
     """
     p = gram.shape[0]
     found = np.zeros(p)
     members = regressors_of(parents, p, p)
-    inverse, _, _ = _regression(gram, j, members)
-    i = 0
-    while members[i] != k:
-        i += 1
+    inverse = _ridged_fit(gram, j, members).inverse
+    i = position(k, members)
     for m in range(len(members)):
         found[members[m]] = move * inverse[m, i] / inverse[i, i]
     return found
 
 
 @kernel
-def fitted_on(gram: Floats, j: int, nodes: int) -> tuple[Floats, float]:
-    """(p,): the least-squares row of j on a set of nodes, and its residual."""
+def fit_row_on(gram: Floats, j: int, nodes: int) -> tuple[Floats, float]:
+    """Return (p,) the least-squares row of j on a set of nodes, and its residual."""
     p = gram.shape[0]
     found = np.zeros(p)
     members = regressors_of(nodes, p, p)
-    _, b, residual = _regression(gram, j, members)
+    fit = _ridged_fit(gram, j, members)
     for m in range(len(members)):
-        found[members[m]] = b[m]
-    return found, residual
+        found[members[m]] = fit.coefficients[m]
+    return found, fit.residual
 
 
 @kernel
-def _closest_row(
-    rows: Rows, reported: Floats, radii: tuple[float, float]
-) -> tuple[float, int, int, float]:
-    """Least divergence of an alternative within the order, its effect, cause, and the move."""
-    grams, _, counts = rows
+def _closest_row(rows: Rows, claimed: Floats, epsilon: float, min_effect: float) -> ClosestRow:
+    """Return the rival within the order of least divergence."""
+    counts = rows.counts
     p = len(counts)
-    nd = nondescendants(reported)
+    nd = nondescendants(claimed)
     best, effect, cause, move = math.inf, -1, -1, 0.0
     for j in range(p):
         members = regressors_of(nd[j], p, p)
         if len(members) == 0:
             continue
-        inverse, b, residual = _regression(grams[j], j, members)
+        fit = _ridged_fit(rows.grams[j], j, members)
+        inverse, b, residual = fit.inverse, fit.coefficients, fit.residual
         for i in range(len(members)):
             k = members[i]
-            is_reported = reported[j, k] != 0.0
-            d = min(radii[0], abs(b[i])) if is_reported else max(radii[1] - abs(b[i]), 0.0)
+            is_reported = claimed[j, k] != 0.0
+            d = min(epsilon, abs(b[i])) if is_reported else max(min_effect - abs(b[i]), 0.0)
             value = 0.0
             if counts[j] > 0.0:
                 value = 0.5 * counts[j] * math.log1p(d * d / (residual * inverse[i, i]))
             if value < best:
                 best, effect, cause = value, j, k
                 move = -d if (b[i] > 0.0) == is_reported else d
-    return best, effect, cause, move
+    return ClosestRow(best, effect, cause, move)
 
 
 @kernel
-def alternative(
-    reference: Model,
-    reported: Floats,
-    actions: tuple[Ints, Floats, Floats],
-    radii: tuple[float, float],
-    intercept: bool,
-) -> tuple[Floats, tuple[int, int], Floats, Floats, Floats]:
-    """The closest system that breaks the claim: its gains, the (effect, cause) that it moves
-    ((-1, -1) for another order), weights, variances and intercepts.
-
-    reported : the claimed weights; the reference is the system itself, and may have more edges
-    radii : epsilon (infinity for the graph alone) and min_effect
-    """
-    targets, values, amounts = actions
-    sums = expected_sums(reference, targets, values, amounts)
-    grams, lows, counts, means = row_moments(sums, intercept)
-    if not np.all(np.isfinite(grams)):
-        raise ArithmeticError("the expected moments overflow")
+def _closest_order(rows: Rows, reference: Model, claimed: Floats) -> ContraryOrder:
+    """Return the contrary order of least divergence."""
+    counts = rows.counts
     p = len(counts)
-    weights, variances = reference[0].copy(), reference[1].copy()
-    intercepts = reference[2].copy()
+    costs = np.zeros((p, 1 << (p - 1)))
+    for j in range(p):
+        if counts[j] > 0.0:
+            residuals, _ = residuals_on_subsets(row_of(rows, j), p)
+            expected = counts[j] * reference.variances[j]
+            for mask in range(1 << (p - 1)):
+                ratio = max(residuals[mask] / expected, 1e-300)
+                costs[j, mask] = 0.5 * counts[j] * math.log(ratio)
+    return contrary_order(costs, claimed)
+
+
+@kernel
+def closest_rival(
+    reference: Model,
+    claimed: Floats,
+    actions: Actions,
+    epsilon: float,
+    min_effect: float,
+    intercept: bool,
+) -> GaussianRival:
+    """Return the closest system that breaks the claim.
+
+    claimed : the claimed weights; the reference is the system itself, and may have more edges
+    epsilon : infinity for the graph alone
+    """
+    moments = row_moments(expected_sums(reference, actions), intercept)
+    if not np.all(np.isfinite(moments.grams)):
+        raise ArithmeticError("the expected moments overflow")
+    rows = Rows(moments.grams, moments.lows, moments.counts)
+    counts, means = moments.counts, moments.means
+    p = len(counts)
+    weights, variances = reference.weights.copy(), reference.variances.copy()
+    intercepts = reference.intercepts.copy()
     if p == 1:
-        return np.full(len(targets), math.inf), (-1, -1), weights, variances, intercepts
-    value, effect, cause, move = _closest_row((grams, lows, counts), reported, radii)
-    order_cost, before_each, is_swapped = _closest_order((grams, lows, counts), reference, reported)
-    if value <= order_cost:
+        gains = np.full(len(actions.targets), math.inf)
+        return GaussianRival(gains, -1, -1, weights, variances, intercepts)
+    row = _closest_row(rows, claimed, epsilon, min_effect)
+    order = _closest_order(rows, reference, claimed)
+    effect, cause = row.effect, row.cause
+    before, is_swapped = order.before, order.is_swapped
+    if row.divergence <= order.cost:
         is_swapped[:] = False
         is_swapped[effect] = True
-        before_each[effect] = nondescendants(reported)[effect]
+        before[effect] = nondescendants(claimed)[effect]
     else:
         effect, cause = -1, -1
     for j in range(p):
         if not is_swapped[j]:
             continue
-        members = regressors_of(before_each[j], p, p)
-        inverse, b, residual = _regression(grams[j], j, members)
+        members = regressors_of(before[j], p, p)
+        fit = _ridged_fit(rows.grams[j], j, members)
+        inverse, b, residual = fit.inverse, fit.coefficients, fit.residual
         if j == effect:
-            i = 0
-            while members[i] != cause:
-                i += 1
-            residual += move * move / inverse[i, i]
+            i = position(cause, members)
+            residual += row.move * row.move / inverse[i, i]
             for m in range(len(members)):
-                b[m] += move * inverse[m, i] / inverse[i, i]
+                b[m] += row.move * inverse[m, i] / inverse[i, i]
         weights[j] = 0.0
         for m in range(len(members)):
-            if abs(b[m]) > NO_MOVE * radii[1]:
+            if abs(b[m]) > NO_MOVE * min_effect:
                 weights[j, members[m]] = b[m]
         if counts[j] > 0.0 and residual > 0.0:
             variances[j] = residual / counts[j]
@@ -182,21 +242,6 @@ def alternative(
             intercepts[j] = means[j, j]
             for k in range(p):
                 intercepts[j] -= weights[j, k] * means[j, k]
-    gains = divergences(reference, (weights, variances, intercepts), targets, values)
-    return gains, (effect, cause), weights, variances, intercepts
-
-
-@kernel
-def _closest_order(rows: Rows, reference: Model, reported: Floats) -> tuple[float, Ints, Bools]:
-    """The contrary order of least divergence."""
-    grams, lows, counts = rows
-    p = len(counts)
-    costs = np.zeros((p, 1 << (p - 1)))
-    for j in range(p):
-        if counts[j] > 0.0:
-            residuals, _ = residuals_on_subsets((grams[j], lows[j], j), p)
-            expected = counts[j] * reference[1][j]
-            for mask in range(1 << (p - 1)):
-                ratio = max(residuals[mask] / expected, 1e-300)
-                costs[j, mask] = 0.5 * counts[j] * math.log(ratio)
-    return contrary_order(costs, reported)
+    rival = Parameters(weights, variances, intercepts)
+    gains = divergences(reference, rival, actions.targets, actions.values)
+    return GaussianRival(gains, effect, cause, weights, variances, intercepts)

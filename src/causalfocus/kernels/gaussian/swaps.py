@@ -5,21 +5,47 @@ Both swap rows to their reported parents, as the training foretells them. The pr
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from causalfocus.arrays import Bools, Floats, Ints
+from causalfocus.kernels.arithmetic.sets import (
+    as_mask,
+    choose,
+    count,
+    nondescendants,
+    parents_of,
+    regressors_of,
+)
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.evidence.row_evidence import regressors_of
+from causalfocus.kernels.evidence.subsets import sure_residuals
 from causalfocus.kernels.evidence.training import log_predictive
-from causalfocus.kernels.exact.certificate import SAFETY, choose, parents_of
-from causalfocus.kernels.gaussian.resolution import W_SWAP, Split, nondescendants
-from causalfocus.kernels.search.subsets import as_mask, count, sure_residuals
+from causalfocus.kernels.exact.certificate import SAFETY
+from causalfocus.kernels.gaussian.resolution import W_SWAP, Split
+from causalfocus.kernels.records import row_of
+
+
+class ContraryOrder(NamedTuple):
+    """The cheapest order that disagrees with a graph.
+
+    Attributes
+    ----------
+    cost : infinity if there is none
+    before : (p,), the nodes before each swapped node, as sets
+    is_swapped : (p,), which rows are swapped
+    """
+
+    cost: float
+    before: Ints
+    is_swapped: Bools
 
 
 @kernel
 def log_family_share(parents: int, foreseen: int, p: int) -> float:
-    """log q_j: half for the foreseen parents, a quarter for their neighbours, a quarter for all."""
+    """Return log q_j: half for the foreseen parents, a quarter for their neighbours, a quarter for
+    all.
+    """
     share = 0.25 / (p * choose(p - 1, count(parents)))
     if parents == foreseen:
         share += 0.5
@@ -30,17 +56,17 @@ def log_family_share(parents: int, foreseen: int, p: int) -> float:
 
 @kernel
 def swap_costs(split: Split, weights: Floats) -> Floats:
-    """(p, 2^(p-1)): evidence of the row of j with its reported parents, share included, against
-    the best row on each set of other nodes.
+    """Return (p, 2^(p-1)): evidence of the row of j with its reported parents, share included,
+    against the best row on each set of other nodes.
     """
-    training, later, _, foreseen = split
-    p, q = len(later[2]), later[0].shape[1]
+    training, later, foreseen = split.training, split.later, split.foreseen
+    p, q = len(later.counts), later.grams.shape[1]
     costs = np.empty((p, 1 << (p - 1)))
     for j in range(p):
-        n, after = later[2][j], (later[0][j], later[1][j], j)
+        n, after = later.counts[j], row_of(later, j)
         own = parents_of(weights, j)
         swapped = log_predictive(
-            (training[0][j], training[1][j], j), training[2][j], after, n, regressors_of(own, p, q)
+            row_of(training, j), training.counts[j], after, n, regressors_of(own, p, q)
         )
         swapped += log_family_share(own, foreseen[j], p) - math.log(p - 1.0)
         costs[j] = swapped
@@ -57,13 +83,15 @@ def swap_costs(split: Split, weights: Floats) -> Floats:
 
 @kernel
 def log_swap_weight(p: int, log_share: float) -> float:
-    """Of SWAP without its rows, and the safety."""
+    """Return the logarithm of the weight of SWAP without its rows, and the safety."""
     return math.log(W_SWAP) + log_share + p * math.log1p(-1.0 / p) - SAFETY
 
 
 @kernel
 def missing_evidence(costs: Floats, weights: Floats, log_share: float) -> Floats:
-    """Case 1a: evidence that each reported edge is there, (effect, cause); infinity elsewhere."""
+    """Return, for case 1a, the evidence that each reported edge is there, (effect, cause); infinity
+    elsewhere.
+    """
     p = weights.shape[0]
     nd = nondescendants(weights)
     found = np.full((p, p), math.inf)
@@ -76,11 +104,8 @@ def missing_evidence(costs: Floats, weights: Floats, log_share: float) -> Floats
 
 
 @kernel
-def contrary_order(costs: Floats, weights: Floats) -> tuple[float, Ints, Bools]:
-    """Case 2: the cheapest order that disagrees with the graph (infinity if there is none): its
-    cost, the nodes before each node, and which rows are swapped. The nodes before are given for
-    the swapped rows.
-    """
+def contrary_order(costs: Floats, weights: Floats) -> ContraryOrder:
+    """Return, for case 2, the cheapest order that disagrees with the graph."""
     p = costs.shape[0]
     size = 1 << p
     parents = np.empty(p, dtype=np.int64)
@@ -117,4 +142,4 @@ def contrary_order(costs: Floats, weights: Floats) -> tuple[float, Ints, Bools]:
         if begins[nodes]:
             break
         nodes = before
-    return least[size - 1], before_each, is_swapped
+    return ContraryOrder(least[size - 1], before_each, is_swapped)

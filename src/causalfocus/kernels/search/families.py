@@ -28,44 +28,62 @@ parents first, and it is also the accuracy to which the minima are exact.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from causalfocus.arrays import Floats, Ints
 from causalfocus.kernels.compile import kernel
+from causalfocus.kernels.records import Bounds, Row
 from causalfocus.kernels.search.row_fit import fit_row, two_intervals
-from causalfocus.kernels.search.tableau import CAREFUL, PRECISE, Row, Workspace, workspace
+from causalfocus.kernels.search.tableau import CAREFUL, PRECISE, Workspace, workspace
 
 TIE = 1e-12
 TIE_OF_TOTAL = 1e-26
 """Share of the node's sum of squares below which a residual is nothing."""
 
 
+class FreeFit(NamedTuple):
+    """The unconstrained fit of a family.
+
+    Attributes
+    ----------
+    value : residual at its price, infinity if it is not allowed
+    bound : a lower bound of the constrained residual
+    is_regular : whether 53 bits are enough for all this; if not, the first two are infinity and
+        zero
+    """
+
+    value: float
+    bound: float
+    is_regular: bool
+
+
 @kernel
 def residual_table(
     row: Row,
     candidates: Ints,
-    effects: tuple[float, float],
+    bounds: Bounds,
     excluded: int,
     price: float,
     table: Floats,
 ) -> int:
-    """Fill ``table[mask]`` for all masks over the candidates; returns the number of searches.
+    """Fill ``table[mask]`` for all masks over the candidates; return the number of searches.
 
     Parameters
     ----------
     row : moments of node j
     candidates : indices of the possible parents; bit i of a mask stands for candidates[i]
-    effects : min_effect, max_effect
+    bounds : the class; of the noise nothing is read
     excluded : a mask that must not be chosen itself (it does not prune its supersets either);
         -1 for none
     price : factor on the residual for each coefficient that is not allowed; infinity for never
     table : (2**m,), written; infinity where nothing is left
     """
-    gram, _, target = row
+    gram, target = row.high, row.target
     m = len(candidates)
     nothing = TIE_OF_TOTAL * gram[target, target]
-    allowed = two_intervals(m, effects[0], effects[1])
+    allowed = two_intervals(m, bounds.smallest, bounds.largest)
     work = workspace(m)
     best = np.empty(m)
     stack = np.empty((m + 1, m + 1, m + 1))
@@ -92,29 +110,31 @@ def residual_table(
         at = parent + n_open[parent] - k
         own_size = gram[candidates[k], candidates[k]]
 
-        value, bound, regular = math.inf, 0.0, False
+        free = FreeFit(math.inf, 0.0, False)
         if is_regular[parent] and stack[parent, at, at] * CAREFUL > own_size:
-            value, bound, regular = _unconstrained(stack, members, size, at, effects, price)
+            free = _free_fit(stack, members, size, at, bounds, price)
+        value = free.value
         if mask == excluded:
             value = math.inf
-        elif bound < min(value, to_beat):
+        elif free.bound < min(value, to_beat):
             searches += 1
-            chosen = _members(mask, size, candidates)
-            if price < math.inf and not regular:
-                value = priced_fit(row, chosen, effects, price, work, best)
+            chosen = _chosen_members(mask, size, candidates)
+            if price < math.inf and not free.is_regular:
+                value = priced_fit(row, chosen, bounds, price, work, best)
             value = min(value, fit_row(row, chosen, allowed, min(value, to_beat), work, best))
         table[mask] = value if value < to_beat else least
 
         if k > 0:
-            is_regular[size] = regular
+            is_regular[size] = free.is_regular
             n_open[size] = k
-            if regular:
-                _swept(stack, members, size, at, k, own_size)
+            if free.is_regular:
+                _push_tableau(stack, members, size, at, k, own_size)
     return searches
 
 
 @kernel
-def _members(mask: int, size: int, candidates: Ints) -> Ints:
+def _chosen_members(mask: int, size: int, candidates: Ints) -> Ints:
+    """Return the candidates in a mask."""
     chosen = np.empty(size, dtype=np.int64)
     n = 0
     for i in range(len(candidates)):
@@ -126,8 +146,10 @@ def _members(mask: int, size: int, candidates: Ints) -> Ints:
 
 @kernel
 def _first_tableau(row: Row, candidates: Ints, stack: Floats) -> None:
-    """Index 0 is the target; candidate i stands at m - i, so that the open ones are the last."""
-    gram, _, target = row
+    """Write the tableau of no members: index 0 is the target; candidate i stands at m - i, so that
+    the open ones are the last.
+    """
+    gram, target = row.high, row.target
     m = len(candidates)
     stack[0, 0, 0] = gram[target, target]
     for i in range(m):
@@ -138,21 +160,16 @@ def _first_tableau(row: Row, candidates: Ints, stack: Floats) -> None:
 
 
 @kernel
-def _unconstrained(
+def _free_fit(
     stack: Floats,
     members: Floats,
     size: int,
     at: int,
-    effects: tuple[float, float],
+    bounds: Bounds,
     price: float,
-) -> tuple[float, float, bool]:
-    """Add the candidate at `at` to a regular parent.
-
-    Returns the residual of the fit at its price, infinity if it is not allowed; a lower bound of
-    the constrained residual; and whether 53 bits are enough for all this: if not, the first two are
-    infinity and zero.
-    """
-    smallest, largest = effects
+) -> FreeFit:
+    """Return the fit of a regular parent and the candidate at `at`."""
+    smallest, largest = bounds.smallest, bounds.largest
     parent = size - 1
     pivot = stack[parent, at, at]
     one_over = 1.0 / pivot
@@ -173,27 +190,27 @@ def _unconstrained(
             factor *= price
             rise = max(rise, away * away / inverse)
     if not regular:
-        return math.inf, 0.0, False
-    return residual * factor, residual + rise, True
+        return FreeFit(math.inf, 0.0, False)
+    return FreeFit(residual * factor, residual + rise, True)
 
 
 @kernel
 def priced_fit(
     row: Row,
     members: Ints,
-    effects: tuple[float, float],
+    bounds: Bounds,
     price: float,
     work: Workspace,
     best: Floats,
 ) -> float:
-    """The least-squares coefficients of a family, written into `best`; its residual at its price,
-    infinity if that is infinite.
+    """Write the least-squares coefficients of a family; return its residual at its price, infinity
+    if that is infinite.
     """
     s = len(members)
     anything = two_intervals(s, 0.0, math.inf)
     residual = fit_row(row, members, anything, math.inf, work, best)
     for i in range(s):
-        if not effects[0] <= abs(best[i]) <= effects[1]:
+        if not bounds.smallest <= abs(best[i]) <= bounds.largest:
             if price == math.inf:
                 return math.inf
             residual *= price
@@ -201,8 +218,11 @@ def priced_fit(
 
 
 @kernel
-def _swept(stack: Floats, members: Floats, size: int, at: int, k: int, own_size: float) -> None:
-    """Child tableau: target, the parent's members, the new one, and the k candidates below it.
+def _push_tableau(
+    stack: Floats, members: Floats, size: int, at: int, k: int, own_size: float
+) -> None:
+    """Write the child tableau: target, the parent's members, the new one, and the k candidates
+    below it.
 
     Rows of swept members are not kept; their column entries in the other rows are. `members` holds
     their diagonals of the inverse and of G.
@@ -229,7 +249,7 @@ def _swept(stack: Floats, members: Floats, size: int, at: int, k: int, own_size:
 
 @kernel
 def best_family(scores: Floats, mask: int, tolerance: float) -> int:
-    """The smallest family whose score is that of ``scores[mask]``, to the tolerance.
+    """Return the smallest family whose score is that of ``scores[mask]``, to the tolerance.
 
     Candidates are dropped while the score stays, the last ones first.
     """

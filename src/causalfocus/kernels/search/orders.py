@@ -11,6 +11,7 @@ parents are chosen from the candidates in `mask`, bits counted in j's own list o
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,18 +21,33 @@ from causalfocus.kernels.compile import kernel
 TIE = 1e-12
 
 
+class OtherOrder(NamedTuple):
+    """The best DAG but one.
+
+    Attributes
+    ----------
+    cost : infinity if there is no other DAG; what follows is only there if it is finite
+    predecessors : (p,), the nodes before every node, as sets
+    keeps : (p,), whether the node keeps its reference family
+    """
+
+    cost: float
+    predecessors: Ints
+    keeps: Bools
+
+
 @kernel
 def tolerance(value: float) -> float:
-    """How far a sum of costs may be off and still count as the same."""
+    """Return how far a sum of costs may be off and still count as the same."""
     return TIE * (1.0 + abs(value))
 
 
 @kernel
 def local_masks(p: int, candidates: Ints, starts: Ints) -> Ints:
-    """Lookup from halves of a set of nodes to a mask over a node's candidates.
+    """Return a lookup from halves of a set of nodes to a mask over a node's candidates.
 
     candidates : the lists of all nodes, one after the other; j's starts at starts[j].
-    Returns (2, p, 2**half): the local mask of U is the union of entries for its lower `half` bits
+    It is (2, p, 2**half): the local mask of U is the union of entries for its lower `half` bits
     and for the bits above.
     """
     half = (p + 1) // 2
@@ -48,7 +64,7 @@ def local_masks(p: int, candidates: Ints, starts: Ints) -> Ints:
 
 @kernel
 def local_mask(masks: Ints, j: int, nodes: int) -> int:
-    """The nodes that are candidates of j, as a mask over its candidates."""
+    """Return the nodes that are candidates of j, as a mask over its candidates."""
     half = (masks.shape[1] + 1) // 2
     local: int = masks[0, j, nodes & ((1 << half) - 1)] | masks[1, j, nodes >> half]
     return local
@@ -56,7 +72,7 @@ def local_mask(masks: Ints, j: int, nodes: int) -> int:
 
 @kernel
 def best_order(p: int, costs: Floats, offsets: Ints, masks: Ints) -> tuple[float, Ints]:
-    """Least total cost over all DAGs, and for every node the set of nodes before it.
+    """Return the least total cost over all DAGs, and for every node the set of nodes before it.
 
     Of tied orders the one whose last node has the largest index wins, and so on downwards.
     """
@@ -90,8 +106,8 @@ def best_order(p: int, costs: Floats, offsets: Ints, masks: Ints) -> tuple[float
 @kernel
 def best_other_order(
     p: int, costs: Floats, offsets: Ints, masks: Ints, reference: Ints, reference_costs: Floats
-) -> tuple[float, Ints, Bools]:
-    """Least total cost over all DAGs but the reference (Algorithm different_graph_alternative).
+) -> OtherOrder:
+    """Return the best DAG but the reference (Algorithm different_graph_alternative).
 
     Two states per set of nodes: all families so far are the reference's (`same`), or at least one
     is not (`other`); only `other` counts at the end.
@@ -101,11 +117,6 @@ def best_other_order(
     costs : of the families that differ from the reference's
     reference : (p,) parents of every node in the reference graph as sets of nodes
     reference_costs : (p,) costs of these families
-
-    Returns
-    -------
-    The least cost (infinity if there is no other DAG), the predecessors of every node, and whether
-    the node keeps its reference family; the last two only if the cost is finite.
     """
     same = np.empty(1 << p)
     other = np.empty(1 << p)
@@ -148,4 +159,4 @@ def best_other_order(
         keeps[last] = last_keeps
         nodes ^= 1 << last
         predecessors[last] = nodes
-    return found, predecessors, keeps
+    return OtherOrder(found, predecessors, keeps)

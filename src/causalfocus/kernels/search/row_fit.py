@@ -38,6 +38,7 @@ import numpy as np
 
 from causalfocus.arrays import Floats, Ints
 from causalfocus.kernels.compile import kernel
+from causalfocus.kernels.records import Row
 from causalfocus.kernels.search.tableau import (
     AT_HIGH,
     AT_LOW,
@@ -46,7 +47,6 @@ from causalfocus.kernels.search.tableau import (
     FREE,
     INVERSE,
     B,
-    Row,
     Workspace,
     Y,
     fit_free,
@@ -72,12 +72,13 @@ LOW, GAP_LOW, GAP_HIGH, HIGH = 0, 1, 2, 3
 def _step_to_bound(
     work: Workspace, level: int, s: int, q: int, mode: int, residual: float
 ) -> float:
-    """Move free coordinate q to its violated bound and fix it there; returns the new residual.
+    """Move free coordinate q to its violated bound and fix it there; return the new residual.
 
     Other coordinates leave their bounds when their multiplier changes sign on the way (the dual
     method of Goldfarb and Idnani, for boxes).
     """
-    tableau, state, where, problem, _ = work
+    tableau, state, where = work.tableau, work.state, work.where
+    problem = work.problem
     goes_up = state[level, B, q] < state[level, BOX_LOW, q]
     bound = state[level, BOX_LOW, q] if goes_up else state[level, BOX_HIGH, q]
     leaves = q
@@ -120,8 +121,10 @@ def _step_to_bound(
 def _solve_box(
     work: Workspace, level: int, s: int, mode: int, residual: float, cutoff: float
 ) -> float:
-    """Continue from a dual feasible state to the minimum over the box; infinity above cutoff."""
-    tableau, state, where, _, _ = work
+    """Continue from a dual feasible state to the minimum over the box; return it, or infinity if it
+    is above the cutoff.
+    """
+    tableau, state, where = work.tableau, work.state, work.where
     for _ in range(100 * (s + 1)):
         if residual >= cutoff:
             return math.inf
@@ -143,7 +146,9 @@ def _solve_box(
 
 @kernel
 def _gap_coordinate(state: Floats, level: int, s: int, allowed: Floats) -> tuple[int, float]:
-    """The coefficient inside its gap whose repair costs most, and the cost; -1 if there is none."""
+    """Return the coefficient inside its gap whose repair costs most, and the cost; -1 if there is
+    none.
+    """
     found, worst = -1, 0.0
     for i in range(s):
         value = state[level, B, i]
@@ -158,7 +163,7 @@ def _gap_coordinate(state: Floats, level: int, s: int, allowed: Floats) -> tuple
 @kernel
 def _descend(work: Workspace, level: int, s: int) -> None:
     """Copy a level of the search to the next one."""
-    tableau, state, where, _, _ = work
+    tableau, state, where = work.tableau, work.state, work.where
     for i in range(s):
         for k in range(s):
             tableau[level + 1, i, k] = tableau[level, i, k]
@@ -171,8 +176,8 @@ def _descend(work: Workspace, level: int, s: int) -> None:
 def _solve_node(
     work: Workspace, level: int, s: int, mode: int, start: float, cutoff: float
 ) -> tuple[float, float]:
-    """Minimum over the box of a node: with the ridge's penalty, and without."""
-    _, state, _, problem, _ = work
+    """Return the minimum over the box of a node: with the ridge's penalty, and without."""
+    state, problem = work.state, work.problem
     if mode != RIDGED_MODE:
         value = _solve_box(work, level, s, mode, start, cutoff)
         return value, value
@@ -193,14 +198,14 @@ def _search(
     cutoff: float,
     best: Floats,
 ) -> float:
-    """Global minimum over the allowed coefficients, from the unconstrained fit in level 0.
+    """Return the minimum over the allowed coefficients, from the unconstrained fit in level 0.
 
     start : its residual, penalty included.
 
     Depth first. The side of a gap that is nearer is searched first, the positive one when both are
     equally near, and the first of equal minima is kept.
     """
-    tableau, state, _, _, _ = work
+    tableau, state = work.tableau, work.state
     values = np.empty((s + 1, 2))
     branched = np.empty(s + 1, dtype=np.int64)
     sides_left = np.zeros(s + 1, dtype=np.int64)
@@ -221,7 +226,7 @@ def _search(
             if k < 0 and residual < cutoff:
                 found = cutoff = residual
                 for i in range(s):
-                    best[i] = _snapped(state[level, B, i], allowed, i)
+                    best[i] = _snap(state[level, B, i], allowed, i)
             if k < 0 or residual + rise >= cutoff:
                 sides_left[level] = 0
         if sides_left[level] == 0:
@@ -248,8 +253,8 @@ def _search(
 
 
 @kernel
-def _snapped(value: float, allowed: Floats, i: int) -> float:
-    """The value, moved onto an allowed interval if rounding left it just outside."""
+def _snap(value: float, allowed: Floats, i: int) -> float:
+    """Return the value, moved onto an allowed interval if rounding left it just outside."""
     value = min(max(value, allowed[LOW, i]), allowed[HIGH, i])
     if allowed[GAP_LOW, i] < value < allowed[GAP_HIGH, i]:
         nearer_high = allowed[GAP_HIGH, i] - value <= value - allowed[GAP_LOW, i]
@@ -266,13 +271,13 @@ def fit_row(
     work: Workspace,
     best: Floats,
 ) -> float:
-    """The best allowed coefficients of a row on the members, written into `best`; its residual.
+    """Write the best allowed coefficients of a row on the members; return its residual.
 
     Infinity, and `best` is of no use, if the minimum is not below the cutoff.
 
     allowed : (4, s or more), see LOW to HIGH
     """
-    high = row[0]
+    high = row.high
     s = len(members)
     n_idle = 0
     for i in range(s):
@@ -285,7 +290,7 @@ def fit_row(
     sets = np.empty((4, s - n_idle))
     n = 0
     for i in range(s):
-        best[i] = _snapped(0.0, allowed, i)
+        best[i] = _snap(0.0, allowed, i)
         if high[members[i], members[i]] > 0.0:
             varying[n], at[n] = members[i], i
             sets[:, n] = allowed[:, i]
@@ -306,8 +311,8 @@ def _fit_varying(
     work: Workspace,
     best: Floats,
 ) -> float:
-    """`fit_row` for members that all vary, as carefully as their G demands."""
-    _, state, where, problem, _ = work
+    """Do `fit_row` for members that all vary, as carefully as their G demands."""
+    state, where, problem = work.state, work.where, work.problem
     s = len(members)
     for i in range(s):
         where[0, i] = FREE
@@ -338,7 +343,7 @@ def _fit_varying(
 
 @kernel
 def two_intervals(s: int, min_effect: float, max_effect: float) -> Floats:
-    """Allowed coefficients of the model class: min_effect <= |b| <= max_effect."""
+    """Return the allowed coefficients of the model class: min_effect <= |b| <= max_effect."""
     allowed = np.empty((4, s))
     allowed[LOW] = -max_effect
     allowed[GAP_LOW] = -min_effect

@@ -7,12 +7,14 @@ instead of updated.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from causalfocus.arrays import Floats, Ints
 from causalfocus.kernels.arithmetic import double_double as dd
 from causalfocus.kernels.compile import kernel
+from causalfocus.kernels.records import Row
 
 CAREFUL = 1e6
 """Variance inflation up to which 53 bits are enough."""
@@ -26,19 +28,31 @@ root only, the diagonal of G^-1."""
 
 FREE, AT_LOW, AT_HIGH = 0, -1, 1
 
-Row = tuple[Floats, Floats, int]
-"""High and low parts of the Gram matrix (p, p) of a node, and its index."""
 
-Workspace = tuple[Floats, Floats, Ints, Floats, Floats]
-"""Per level of the search: tableau (s, s), state (5, s), and where each coefficient stands (s,).
-Once: the problem (2, s + 3, s + 1), high and low parts of G with the ridge, h, the ridge, and g in
-a corner; and room for a tableau with its right side (2, s, s + 1)."""
+class Workspace(NamedTuple):
+    """Room for searches with up to s coefficients.
+
+    Attributes
+    ----------
+    tableau : (s + 1, s, s), per level of the search
+    state : (s + 1, 5, s), per level; rows B to INVERSE
+    where : (s + 1, s), per level: FREE, AT_LOW or AT_HIGH
+    problem : (2, s + 3, s + 1), high and low parts of G with the ridge, h, the ridge, and g in a
+        corner
+    wide : (2, s, s + 1), a tableau with its right side, high and low parts
+    """
+
+    tableau: Floats
+    state: Floats
+    where: Ints
+    problem: Floats
+    wide: Floats
 
 
 @kernel
 def workspace(s: int) -> Workspace:
-    """Room for searches with up to s coefficients."""
-    return (
+    """Return room for searches with up to s coefficients."""
+    return Workspace(
         np.empty((s + 1, s, s)),
         np.empty((s + 1, 5, s)),
         np.empty((s + 1, s), dtype=np.int64),
@@ -65,7 +79,7 @@ def sweep(tableau: Floats, level: int, k: int, s: int, sign: float) -> None:
 @kernel
 def load(row: Row, members: Ints, ridge: float, problem: Floats) -> None:
     """Write the least-squares problem of a family, its diagonal raised by `ridge` of itself."""
-    high, low, target = row
+    high, low, target = row.high, row.low, row.target
     s = len(members)
     for i in range(s):
         for k in range(s):
@@ -84,8 +98,10 @@ def load(row: Row, members: Ints, ridge: float, problem: Floats) -> None:
 
 @kernel
 def fit_free(work: Workspace, s: int) -> float:
-    """Plain tableau and coefficients at level 0, all free; R, or -1 if 53 bits are not enough."""
-    tableau, state, _, problem, _ = work
+    """Write plain tableau and coefficients at level 0, all free; return R, or -1 if 53 bits are not
+    enough.
+    """
+    tableau, state, problem = work.tableau, work.state, work.problem
     residual = problem[0, s + 2, 0]
     for i in range(s):
         for k in range(s):
@@ -108,13 +124,14 @@ def fit_free(work: Workspace, s: int) -> float:
 
 @kernel
 def rebuild(work: Workspace, level: int, s: int) -> float:
-    """Tableau, free coefficients and multipliers from G, given which coordinates are fixed.
+    """Write tableau, free coefficients and multipliers from G, given which coordinates are fixed.
 
     In double-double arithmetic. A free coordinate keeps its multiplier, if it has one (it is on its
     way to a bound). Returns the largest variance inflation of a free coordinate; infinity if a
     pivot vanishes.
     """
-    tableau, state, where, problem, wide = work
+    tableau, state, where = work.tableau, work.state, work.where
+    problem, wide = work.problem, work.wide
     for i in range(s):
         rest, rest_low = problem[0, s, i], problem[1, s, i]
         for k in range(s):
@@ -169,7 +186,7 @@ def wide_sweep(wide: Floats, k: int, s: int) -> None:
 
 @kernel
 def objective(problem: Floats, s: int, b: Floats) -> float:
-    """R(b) from its definition, in double-double: an error of b enters in second order only."""
+    """Return R(b) from its definition, in double-double: an error of b is of second order."""
     value, value_low = problem[0, s + 2, 0], problem[1, s + 2, 0]
     for i in range(s):
         inner, inner_low = -2.0 * problem[0, s, i], -2.0 * problem[1, s, i]
@@ -183,7 +200,7 @@ def objective(problem: Floats, s: int, b: Floats) -> float:
 
 @kernel
 def plain_objective(problem: Floats, s: int, b: Floats) -> float:
-    """R(b) from its definition, where 53 bits are enough."""
+    """Return R(b) from its definition, where 53 bits are enough."""
     value = problem[0, s + 2, 0]
     for i in range(s):
         inner = -2.0 * problem[0, s, i]

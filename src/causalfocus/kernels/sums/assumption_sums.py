@@ -7,12 +7,21 @@ node k, 2k for the value that it was first set to and 2k + 1 for all others; 2p 
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from causalfocus.arrays import Floats, Ints
 from causalfocus.kernels.arithmetic import double_double as dd
 from causalfocus.kernels.compile import kernel
+
+
+class WatchedRow(NamedTuple):
+    """The sums of some groups as a full matrix, high and low parts, and their number of samples."""
+
+    high: Floats
+    low: Floats
+    n: float
 
 
 @kernel
@@ -51,8 +60,8 @@ def watch_samples(
 
 
 @kernel
-def later_by(sums: Floats, delay: float) -> Floats:
-    """The same sums with every time raised by `delay`."""
+def move_time(sums: Floats, delay: float) -> Floats:
+    """Return the same sums with every time raised by `delay`."""
     result = sums.copy()
     groups, q = sums.shape[1], sums.shape[2]
     one = (q - 2) // 2
@@ -74,8 +83,8 @@ def later_by(sums: Floats, delay: float) -> Floats:
 
 
 @kernel
-def moved(sums: Floats, by: Floats) -> Floats:
-    """The same sums about an origin that is further away, by (2, p), high and low parts."""
+def move_origin(sums: Floats, by: Floats) -> Floats:
+    """Return the same sums about an origin that is further away, by (2, p), high and low parts."""
     groups, q = sums.shape[1], sums.shape[2]
     p = (q - 2) // 2
     result = sums.copy()
@@ -104,17 +113,15 @@ def _add_times(
     total: Floats, to: tuple[int, int], what: tuple[int, int], factor: float, factor_low: float
 ) -> None:
     """Add a multiple of one entry to another."""
-    part, part_low = dd.multiply(
-        total[0, what[0], what[1]], total[1, what[0], what[1]], factor, factor_low
-    )
-    total[0, to[0], to[1]], total[1, to[0], to[1]] = dd.add(
-        total[0, to[0], to[1]], total[1, to[0], to[1]], part, part_low
-    )
+    j, k = to
+    row, column = what
+    part, part_low = dd.multiply(total[0, row, column], total[1, row, column], factor, factor_low)
+    total[0, j, k], total[1, j, k] = dd.add(total[0, j, k], total[1, j, k], part, part_low)
 
 
 @kernel
-def watched_row(sums: Floats, groups: Ints) -> tuple[Floats, Floats, float]:
-    """Sums of some groups as a full matrix, high and low parts, and their number of samples."""
+def watched_row(sums: Floats, groups: Ints) -> WatchedRow:
+    """Return the sums of some groups as a full matrix, and their number of samples."""
     q = sums.shape[2]
     p = (q - 2) // 2
     total = np.zeros((2, q, q))
@@ -127,4 +134,4 @@ def watched_row(sums: Floats, groups: Ints) -> tuple[Floats, Floats, float]:
     for j in range(q):
         for k in range(j):
             total[0, k, j], total[1, k, j] = total[0, j, k], total[1, j, k]
-    return total[0], total[1], total[0, p, p]
+    return WatchedRow(total[0], total[1], total[0, p, p])

@@ -10,12 +10,14 @@ the sums then keep their digits.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from causalfocus.arrays import Bools, Floats, Ints
 from causalfocus.kernels.arithmetic import double_double as dd
 from causalfocus.kernels.compile import kernel
+from causalfocus.kernels.records import Actions, Model, Rows
 from causalfocus.kernels.sums.population import action_mean, total_effects
 
 CONSTANT = 1e-24
@@ -26,6 +28,17 @@ FAR = 1e6
 """What is left of a sum of squares after a shift or a subtraction may be smaller by this factor;
 below it is lost, and no row that has it gives evidence. What is left is off by 1e-31 of what it
 was, so with `row_evidence.TRUST` the evidence is off by FAR * 1e20 * 1e-31 nats per coefficient."""
+
+
+class CentredRows(NamedTuple):
+    """The moments of all nodes, see `Rows`, and the means of all nodes over the samples of each
+    (p, p); centred if there is an intercept.
+    """
+
+    grams: Floats
+    lows: Floats
+    counts: Floats
+    means: Floats
 
 
 @kernel
@@ -46,10 +59,10 @@ def add_samples(sums: Floats, origin: Floats, targets: Ints, samples: Floats) ->
 
 
 @kernel
-def moved(sums: Floats, by: Floats) -> tuple[Floats, float]:
-    """The same sums about an origin that is further away, by (2, p), high and low parts; and the
-    largest factor by which a sum of squares of a row fell, see `FAR`. It is infinite where nothing
-    is left, though that may be right.
+def move_origin(sums: Floats, by: Floats) -> tuple[Floats, float]:
+    """Return the same sums about an origin that is further away, by (2, p), high and low parts; and
+    the largest factor by which a sum of squares of a row fell, see `FAR`. It is infinite where
+    nothing is left, though that may be right.
     """
     result = sums.copy()
     p = sums.shape[2] - 1
@@ -95,14 +108,11 @@ def merge(sums: Floats, other: Floats) -> None:
 
 
 @kernel
-def expected_sums(
-    reference: tuple[Floats, Floats, Floats, Ints], targets: Ints, values: Floats, weights: Floats
-) -> Floats:
-    """What the sums would be on average if each action were taken `weights` times.
-
-    reference : weights, variances, intercepts, topological order of the model.
-    """
-    coefficients, variances, intercepts, order = reference
+def expected_sums(reference: Model, actions: Actions) -> Floats:
+    """Return what the sums would be on average under a model if actions were taken by a actions."""
+    coefficients, variances = reference.weights, reference.variances
+    intercepts, order = reference.intercepts, reference.order
+    targets, values, weights = actions.targets, actions.values, actions.weights
     p = coefficients.shape[0]
     sums = np.zeros((2, p + 1, p + 1, p + 1))
     for a in range(len(targets)):
@@ -132,7 +142,7 @@ def expected_sums(
 
 @kernel
 def _sum_of_rows(sums: Floats, j: int) -> Floats:
-    """The sums over the samples in which node j was not set, as high and low parts."""
+    """Return the sums over the samples in which node j was not set, as high and low parts."""
     groups, q = sums.shape[1], sums.shape[2]
     total = np.zeros((2, q, q))
     for g in range(groups):
@@ -150,9 +160,9 @@ def _sum_of_rows(sums: Floats, j: int) -> Floats:
 
 @kernel
 def difference(sums: Floats, earlier: Floats) -> Floats:
-    """The sums of the samples since an earlier state of the same sums. A variable of which too few
-    digits are left is nan: it gives no evidence. So is one of which nothing is left but earlier
-    values, since zeros cannot be told from values that were lost.
+    """Return the sums of the samples since an earlier state of the same sums. A variable of which
+    too few digits are left is nan: it gives no evidence. So is one of which nothing is left but
+    earlier values, since zeros cannot be told from values that were lost.
     """
     result = np.zeros_like(sums)
     groups, q = sums.shape[1], sums.shape[2]
@@ -174,11 +184,9 @@ def difference(sums: Floats, earlier: Floats) -> Floats:
 
 
 @kernel
-def anchored_moments(
-    sums: Floats, uncounted: float, skipped: Floats, skips: Bools
-) -> tuple[Floats, Floats, Floats]:
-    """Per node j: sums of products of (x - origin, 1), high and low parts, and their number. A
-    variable of which too few digits are left is nan: it gives no evidence.
+def anchored_moments(sums: Floats, uncounted: float, skipped: Floats, skips: Bools) -> Rows:
+    """Return per node j the sums of products of (x - origin, 1), high and low parts, and their
+    number. A variable of which too few digits are left is nan: it gives no evidence.
 
     uncounted : 1 if the origin is one of the samples and is to count for nothing: about itself it
         adds nothing but its count, which is taken off. 0 for other samples
@@ -206,7 +214,7 @@ def anchored_moments(
         for i in range(p):
             if not whole[0, i, i] <= FAR * total[0, i, i]:
                 grams[j, i, :], grams[j, :, i] = math.nan, math.nan
-    return grams, lows, counts
+    return Rows(grams, lows, counts)
 
 
 @kernel
@@ -226,9 +234,9 @@ def _take_off(total: Floats, sample: Floats) -> None:
 
 
 @kernel
-def row_moments(sums: Floats, intercept: bool) -> tuple[Floats, Floats, Floats, Floats]:
-    """Per node j: its Gram matrix G_j (high and low parts), number of samples n_j, and means, all
-    about the origin of the sums.
+def row_moments(sums: Floats, intercept: bool) -> CentredRows:
+    """Return per node j its Gram matrix G_j (high and low parts), number of samples n_j, and means,
+    all about the origin of the sums.
 
     With an intercept the constant regressor is swept out: G_j is centred over the samples of j. A
     variable that does not vary among them gets exact zeros.
@@ -262,4 +270,4 @@ def row_moments(sums: Floats, intercept: bool) -> tuple[Floats, Floats, Floats, 
                 if grams[j, i, i] <= CONSTANT * total[0, i, i]:
                     grams[j, i, :], lows[j, i, :] = 0.0, 0.0
                     grams[j, :, i], lows[j, :, i] = 0.0, 0.0
-    return grams, lows, counts, means
+    return CentredRows(grams, lows, counts, means)

@@ -10,11 +10,14 @@ import numpy as np
 
 from causalfocus.arrays import Floats, Ints
 from causalfocus.kernels.compile import kernel
+from causalfocus.kernels.records import Model, Parameters
 
 
 @kernel
 def causal_order(weights: Floats) -> Ints:
-    """Causes before effects, the earliest possible node first; the weights must be acyclic."""
+    """Return an order with causes before effects, the earliest possible node first;
+    the weights must be acyclic.
+    """
     p = weights.shape[0]
     order = np.empty(p, dtype=np.int64)
     is_placed = np.zeros(p, dtype=np.bool_)
@@ -33,7 +36,7 @@ def causal_order(weights: Floats) -> Ints:
 
 @kernel
 def total_effects(weights: Floats, order: Ints, target: int) -> Floats:
-    """T = (I - A')^-1 where A' is A with the row of the target removed.
+    """Return T = (I - A')^-1 where A' is A with the row of the target removed.
 
     T[k, j] is the total effect of a unit of noise in j on k. Substitution along the topological
     order: no pivots, and structural zeros stay exactly zero.
@@ -54,7 +57,7 @@ def total_effects(weights: Floats, order: Ints, target: int) -> Floats:
 
 @kernel
 def action_mean(effects: Floats, intercepts: Floats, target: int, value: float) -> Floats:
-    """Mean of all nodes; the constant of the target is its assigned value."""
+    """Return the mean of all nodes; the constant of the target is its assigned value."""
     p = effects.shape[0]
     mean = np.empty(p)
     for j in range(p):
@@ -71,7 +74,7 @@ def action_mean(effects: Floats, intercepts: Floats, target: int, value: float) 
 
 @kernel
 def action_covariance(effects: Floats, variances: Floats, target: int) -> Floats:
-    """Covariance of all nodes; the target has none."""
+    """Return the covariance of all nodes; the target has none."""
     p = effects.shape[0]
     covariance = np.zeros((p, p))
     for j in range(p):
@@ -86,30 +89,21 @@ def action_covariance(effects: Floats, variances: Floats, target: int) -> Floats
 
 
 @kernel
-def divergences(
-    reference: tuple[Floats, Floats, Floats, Ints],
-    other: tuple[Floats, Floats, Floats],
-    targets: Ints,
-    values: Floats,
-) -> Floats:
-    """KL(P_a^reference || P_a^other) for every action, in nats (Eq. intervention_gain).
+def divergences(reference: Model, other: Parameters, targets: Ints, values: Floats) -> Floats:
+    """Return KL(P_a^reference || P_a^other) for every action, in nats (Eq. intervention_gain).
 
     Row by row: with d = b - b' and c - c' the differences in coefficients and constants,
     E(residual^2) = v + 2 d.Cov(x, noise_j) + d'Vd + (d.mean + c - c')^2. Every term vanishes where
     the models agree, so the divergence of nearly equal models keeps its digits.
-
-    Parameters
-    ----------
-    reference : weights, variances, intercepts, topological order
-    other : weights, variances, intercepts
     """
-    weights, variances, intercepts, order = reference
-    weights_other, variances_other, intercepts_other = other
+    weights, variances, intercepts = reference.weights, reference.variances, reference.intercepts
+    weights_other, variances_other = other.weights, other.variances
+    intercepts_other = other.intercepts
     p = weights.shape[0]
     result = np.zeros(len(targets))
     for a in range(len(targets)):
         target = targets[a]
-        effects = total_effects(weights, order, target)
+        effects = total_effects(weights, reference.order, target)
         mean = action_mean(effects, intercepts, target, values[a])
         covariance = action_covariance(effects, variances, target)
         total = 0.0

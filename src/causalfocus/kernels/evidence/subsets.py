@@ -5,47 +5,24 @@ import math
 import numpy as np
 
 from causalfocus.arrays import Floats
+from causalfocus.kernels.arithmetic.sets import as_nodes, count, regressors_of
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.evidence.row_evidence import least_squares, regressors_of
-from causalfocus.kernels.search.tableau import Row
+from causalfocus.kernels.evidence.row_evidence import least_squares
+from causalfocus.kernels.records import Row
 
 COLLINEAR = 1e-13
 """Share of its sum of squares below which a regressor counts as a combination of the others."""
 
 
 @kernel
-def as_nodes(mask: int, j: int) -> int:
-    """A mask over all nodes but j as a set of nodes."""
-    low = mask & ((1 << j) - 1)
-    return low | ((mask ^ low) << 1)
-
-
-@kernel
-def as_mask(nodes: int, j: int) -> int:
-    """A set of nodes without j as a mask over all nodes but j."""
-    low = nodes & ((1 << j) - 1)
-    return low | ((nodes ^ low) >> 1)
-
-
-@kernel
-def count(nodes: int) -> int:
-    """Size of a set of nodes."""
-    n = 0
-    while nodes:
-        n += 1
-        nodes &= nodes - 1
-    return n
-
-
-@kernel
 def residuals_on_subsets(row: Row, p: int) -> tuple[Floats, Floats]:
-    """Per mask over the other nodes: the least sum of squares of the row, with 53 bits, and the
-    determinant of the correlations of its regressors (zero where they are collinear).
+    """Return per mask over the other nodes the least sum of squares of the row, with 53 bits, and
+    the determinant of the correlations of its regressors (zero where they are collinear).
 
     The constant, if the moments have one, is always among the regressors. A set is its upper nodes
     and one more, so one new row of the Cholesky factor serves each.
     """
-    gram, _, j = row
+    gram, j = row.high, row.target
     q = gram.shape[0]
     size = 1 << (p - 1)
     residuals, determinants = np.empty(size), np.empty(size)
@@ -87,21 +64,21 @@ def residuals_on_subsets(row: Row, p: int) -> tuple[Floats, Floats]:
 
 @kernel
 def sure_residuals(row: Row, n: float, p: int) -> Floats:
-    """As above, but none above the least sum of squares by more than 1e-6 / n of it: what is
-    computed from them never flatters. Zero where even 106 bits do not tell.
+    """Return the least sums of squares, none above the true one by more than 1e-6 / n of it: what
+    is computed from them never flatters. Zero where even 106 bits do not tell.
 
     The Gram matrix that the factor belongs to differs from the true one by rounding, a few units in
     the sixteenth digit of each entry; that moves the residual by at most 1e-14 of the sum of
     squares times the variance inflation, which is below the reciprocal of the determinant.
     """
     residuals, determinants = residuals_on_subsets(row, p)
-    gram, _, j = row
+    gram, j = row.high, row.target
     for mask in range(len(residuals)):
         doubt = 1e-14 * gram[j, j] / max(determinants[mask], 1e-300)
         if doubt * n <= 1e-6 * residuals[mask]:
             residuals[mask] -= doubt
         else:
             regressors = regressors_of(as_nodes(mask, j), p, gram.shape[0])
-            residual = least_squares(row, regressors, n)[2]
+            residual = least_squares(row, regressors, n).residual
             residuals[mask] = residual if residual > 0.0 else 0.0
     return residuals

@@ -1,0 +1,79 @@
+"""What the kernels pass to each other, by name.
+
+A record is a tuple to the machine code: naming its parts costs nothing there. Where Python calls a
+kernel each record costs about two microseconds, so few of them cross that line.
+"""
+
+from typing import NamedTuple
+
+from causalfocus.arrays import Floats, Ints
+from causalfocus.kernels.compile import kernel
+
+
+class Row(NamedTuple):
+    """The moments of one node: high and low parts of its Gram matrix (q, q), and its index."""
+
+    high: Floats
+    low: Floats
+    target: int
+
+
+class Rows(NamedTuple):
+    """The moments of all nodes: Gram matrices (p, q, q), high and low parts, and the number of
+    samples of each (p,).
+    """
+
+    grams: Floats
+    lows: Floats
+    counts: Floats
+
+
+class Model(NamedTuple):
+    """A linear system: weights (p, p), noise variances and intercepts (p,), topological order."""
+
+    weights: Floats
+    variances: Floats
+    intercepts: Floats
+    order: Ints
+
+
+class Parameters(NamedTuple):
+    """A linear system whose order does not matter: weights, noise variances, intercepts."""
+
+    weights: Floats
+    variances: Floats
+    intercepts: Floats
+
+
+class Actions(NamedTuple):
+    """Actions as parallel arrays: targets (-1 for passive observation), values, and weights, how
+    often each is taken.
+    """
+
+    targets: Ints
+    values: Floats
+    weights: Floats
+
+
+class Bounds(NamedTuple):
+    """The class of models: smallest and largest size of an effect, lowest and highest noise
+    variance.
+    """
+
+    smallest: float
+    largest: float
+    lowest: float
+    highest: float
+
+
+class Span(NamedTuple):
+    """A range of numbers."""
+
+    low: float
+    high: float
+
+
+@kernel
+def row_of(rows: Rows, j: int) -> Row:
+    """Return the moments of one node out of those of all."""
+    return Row(rows.grams[j], rows.lows[j], j)

@@ -1,0 +1,213 @@
+"""How much longer one round takes in one version of causalfocus than in another.
+
+    python tools/round_ratio.py BEFORE AFTER
+
+BEFORE and AFTER are source folders, each with a package `causalfocus` in it. One worker process per
+folder replays the same stored logs of a system of six nodes, under the gaussian rule and under the
+class rule. Blocks of rounds alternate between the two workers many times, so that whatever else
+the machine does falls on both; times are those of the processor. Then every kernel is compiled from
+an empty cache in each version. The script knows the words of earlier versions.
+"""
+
+import inspect
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+EARLIER = {"gaussian": "resolution", "class": "evidence"}
+RULES = ("gaussian", "class")
+LONGEST = 1500
+"""Rounds of a log at most; it ends before the stop."""
+
+BLOCK, PASSES, WARM_UP = 25, 8, 1
+"""Rounds of a block; how often the whole log is replayed, and how often before that."""
+
+RESAMPLES = 4000
+
+
+def learner_of(rule: str, p: int) -> tuple[Any, Any]:
+    """Return a system and a learner of the version that is on the path."""
+    import causalfocus as cf
+
+    has_new_words = "rule" in inspect.signature(cf.Focus).parameters
+    option = {"rule": rule} if has_new_words else {"stopping": EARLIER[rule]}
+    space = cf.ModelClass(0.15, max_effect=1.5, noise_variance=(0.8, 1.2), intercept=False)
+    model = cf.random_sem(p, density=0.4, seed=1, space=space)
+    actions = cf.ActionSet(dict.fromkeys(model.names, (-2.0, 2.0)))
+    return model, cf.Focus(actions, space, epsilon=0.07, **option)
+
+
+def played_log(rule: str) -> list[tuple[int, list[float]]]:
+    """Return what a learner asked for, by number, and what came back, up to the stop."""
+    model, learner = learner_of(rule, 6)
+    rng = np.random.default_rng(3)
+    numbers = {action: i for i, action in enumerate(learner.actions)}
+    log: list[tuple[int, list[float]]] = []
+    while len(log) < LONGEST and not learner.decision.stop:
+        action = learner.ask()
+        sample = model.sample(action, 1, rng)[0]
+        learner.tell(action, sample)
+        log.append((numbers[action], sample.tolist()))
+    return log[:-1]
+
+
+def blocks_of(log: list[tuple[int, list[float]]]) -> list[list[tuple[int, list[float]]]]:
+    return [log[i : i + BLOCK] for i in range(0, len(log) - BLOCK + 1, BLOCK)]
+
+
+def replay(rule: str, log: list[tuple[int, list[float]]]) -> None:
+    """Replay the log block by block, one for each line on stdin, and say how long each took."""
+    blocks = blocks_of([(at, sample) for at, sample in log])
+    for _ in range(WARM_UP + PASSES):
+        _, learner = learner_of(rule, 6)
+        actions = list(learner.actions)
+        for block in blocks:
+            sys.stdin.readline()
+            start = time.process_time()
+            for at, sample in block:
+                learner.tell(actions[at], sample)
+                learner.ask()
+            sys.stdout.write(f"{time.process_time() - start}\n")
+            sys.stdout.flush()
+
+
+def compile_everything() -> None:
+    """Call whatever has a kernel: both rules to their stop, their results, and all baselines."""
+    import causalfocus as cf
+    from causalfocus.baselines import BASELINES
+
+    for rule in RULES:
+        for p in (2, 3):
+            model, learner = learner_of(rule, p)
+            rng = np.random.default_rng(3)
+            while learner.rounds < 3000 and not learner.decision.stop:
+                action = learner.ask()
+                learner.tell(action, model.sample(action, 1, rng)[0])
+            learner.result()
+            learner.alarms()
+            float(learner.decision.evidence)
+    space = cf.ModelClass(0.15, max_effect=1.5, noise_variance=(0.8, 1.2))
+    model = cf.random_sem(3, density=1.0, seed=1, space=space)
+    actions = cf.ActionSet(dict.fromkeys(model.names, (-2.0, 2.0)))
+    for kind in BASELINES.values():
+        rng = np.random.default_rng(3)
+        baseline = kind(actions, space, seed=7)
+        for _ in range(25):
+            action = baseline.ask()
+            baseline.tell(action, model.sample(action, 1, rng)[0])
+        baseline.estimate  # noqa: B018
+
+
+def started(source: Path, *words: str, **environment: str) -> "subprocess.Popen[str]":
+    """Return a process of this script that sees one version."""
+    return subprocess.Popen(  # noqa: S603
+        [sys.executable, __file__, *words],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(source), **environment},
+        text=True,
+    )
+
+
+def output_of(source: Path, *words: str, **environment: str) -> str:
+    output, _ = started(source, *words, **environment).communicate()
+    return output
+
+
+def block_time(worker: "subprocess.Popen[str]") -> float:
+    if worker.stdin is None or worker.stdout is None:
+        raise RuntimeError("a worker without pipes")
+    worker.stdin.write("go\n")
+    worker.stdin.flush()
+    return float(worker.stdout.readline())
+
+
+def interval_of(
+    values: list[tuple[float, float]], figure: Callable[[list[tuple[float, float]]], float]
+) -> tuple[float, float]:
+    """Return a bootstrap 95 percent interval of a figure."""
+    chance = random.Random(0)  # noqa: S311
+    found = sorted(figure(chance.choices(values, k=len(values))) for _ in range(RESAMPLES))
+    return found[int(0.025 * RESAMPLES)], found[int(0.975 * RESAMPLES)]
+
+
+def median_ratio(values: list[tuple[float, float]]) -> float:
+    return statistics.median(after / before for before, after in values)
+
+
+def compare_rounds(rule: str, before: Path, after: Path, folder: Path) -> None:
+    """Write the ratio of the times of one round."""
+    log = folder / f"{rule}.json"
+    log.write_text(output_of(before, "log", rule))
+    n_blocks = len(blocks_of(json.loads(log.read_text())))
+    workers = [started(source, "replay", rule, str(log)) for source in (before, after)]
+    times = []
+    for number in range((WARM_UP + PASSES) * n_blocks):
+        first = number % 2
+        pair = [0.0, 0.0]
+        for which in (first, 1 - first):
+            pair[which] = block_time(workers[which])
+        if number >= WARM_UP * n_blocks:
+            times.append((pair[0] / BLOCK, pair[1] / BLOCK))
+    for worker in workers:
+        worker.communicate()
+    low, high = interval_of(times, median_ratio)
+    own = [1000.0 * statistics.median(each) for each in zip(*times, strict=True)]
+    sys.stdout.write(
+        f"{rule}: a round takes {own[0]:.3f} ms before and {own[1]:.3f} ms after (medians of "
+        f"{len(times)} blocks of {BLOCK}); ratio {median_ratio(times):.3f}, "
+        f"95 percent [{low:.3f}, {high:.3f}]\n"
+    )
+    sys.stdout.flush()
+
+
+def compare_compilation(before: Path, after: Path) -> None:
+    """Write the ratio of the times to compile everything: a first call with an empty cache, less
+    the same with a full one.
+    """
+    seconds = []
+    for source in (before, after):
+        with tempfile.TemporaryDirectory() as cache:
+            cold, warm = (
+                float(output_of(source, "compile", NUMBA_CACHE_DIR=cache)) for _ in range(2)
+            )
+        seconds.append(cold - warm)
+    sys.stdout.write(
+        f"compiling everything takes {seconds[0]:.0f} s before and {seconds[1]:.0f} s after; "
+        f"ratio {seconds[1] / seconds[0]:.3f}\n"
+    )
+
+
+def main() -> None:
+    warnings.simplefilter("ignore")
+    match sys.argv[1:]:
+        case ["log", rule]:
+            json.dump(played_log(rule), sys.stdout)
+        case ["replay", rule, log]:
+            replay(rule, json.loads(Path(log).read_text()))
+        case ["compile"]:
+            start = time.process_time()
+            compile_everything()
+            sys.stdout.write(f"{time.process_time() - start}\n")
+        case [before, after]:
+            with tempfile.TemporaryDirectory() as folder:
+                for rule in RULES:
+                    compare_rounds(rule, Path(before), Path(after), Path(folder))
+            compare_compilation(Path(before), Path(after))
+        case _:
+            sys.exit(__doc__)
+
+
+if __name__ == "__main__":
+    main()
