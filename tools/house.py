@@ -26,6 +26,9 @@ MOST_POSITIONAL_FIELDS = 5
 OF_NAMED_TUPLES = {"_replace", "_asdict", "_fields", "_make", "_field_defaults"}
 """Public in spite of their underscore, so that they do not clash with the fields."""
 
+OF_NUMBA = {"compiled._cache"}
+"""The one thing of another library that has no public way: where compiled code is kept."""
+
 PROTOCOLS = {"Protocol", "ABC"}
 """A class with one of these among its bases is what all kinds share; to ask for it is no kind."""
 
@@ -61,6 +64,7 @@ NO_PARTICIPLES = {
     "ring": "a noun",
     "screen": "a noun",
     "tighten": "a verb",
+    "widen": "a verb",
     "training": "a noun: the first samples",
     "pending": "a public name: the asks that wait for an outcome",
     "expected": "Moments.expected is a public name: the moments that a model makes one expect",
@@ -244,7 +248,8 @@ class House:
                 if isinstance(node, ast.ImportFrom):
                     yield from self._private_imports(module, node)
                 elif isinstance(node, ast.Attribute) and _is_private(node.attr):
-                    if not _is_own(node.value) and node.attr not in own:
+                    is_foreign = not _is_own(node.value) and node.attr not in own
+                    if is_foreign and ast.unparse(node) not in OF_NUMBA:
                         yield module.at(node, ast.unparse(node))
                 elif isinstance(node, ast.Call) and _last_name(node.func) in ("getattr", "setattr"):
                     match node.args:

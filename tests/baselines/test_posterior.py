@@ -246,7 +246,7 @@ def test_parameters_are_drawn_from_the_textbook_posterior() -> None:
     shapes = PRIOR.noise_shape + posterior.counts / 2
     noise = rng.standard_normal((n, 3, 3)), rng.standard_gamma(shapes, (n, 3))
     weights, variances, constants = local_scores.drawn_parameters(
-        posterior.grams, posterior.counts, parents, PRIOR._numbers, noise
+        posterior.grams, posterior.counts, parents, PRIOR.as_record, noise
     )
     covariance = b / (a - 1) * np.linalg.inv(precision)
     np.testing.assert_allclose(weights[:, 2, :2].mean(axis=0), mean, atol=0.01)

@@ -90,7 +90,7 @@ def test_a_stop_that_another_version_would_not_make_is_shown(path: Path) -> None
     with new_pair_campaign(path) as campaign:
         for _ in range(40):
             answer(campaign, pair)
-        with campaign._ledger.adding() as entry:  # as a version with a laxer rule would
+        with campaign._ledger.transaction() as entry:  # as a version with a laxer rule would
             facts = {"certified": True, "rounds": 40, "edges": [["X1", "X2", 0.5]]}
             entry.add(Event(kind="stopped", facts=facts))
         assert campaign.contradiction is not None

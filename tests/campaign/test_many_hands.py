@@ -20,7 +20,7 @@ HANDS = Path(__file__).with_name("hands.py")
 
 def test_a_look_is_of_one_moment(campaign: Campaign, path: Path) -> None:
     fill(campaign, 5)
-    with Campaign.open(path) as other, campaign.held():
+    with Campaign.open(path) as other, campaign.hold():
         before = status(campaign, foretell=False)
         fill(other, 3, seed=2)
         after = status(campaign, foretell=False)

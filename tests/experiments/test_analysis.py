@@ -11,9 +11,9 @@ from causalfocus.arrays import Floats
 from causalfocus.experiments.analysis import (
     ErrorRate,
     Sampled,
+    collect,
     gaps,
     mean_of,
-    sampled,
     stop_fit,
     stop_gaps,
 )
@@ -113,9 +113,9 @@ def test_a_share_counts_graphs_and_weights_together() -> None:
 
 def test_only_the_replicates_that_were_asked_for_count() -> None:
     documents = [json.loads(unit(first=first).run()) for first in (2, 0)]
-    found = sampled(SMALL, specification(), documents, 3)
+    found = collect(SMALL, specification(), documents, 3)
     assert found is not None and found.numbers.tolist() == [0, 1, 2]
-    assert sampled(SMALL, specification(), [], 3) is None
+    assert collect(SMALL, specification(), [], 3) is None
 
 
 def test_tables_have_a_header_and_six_digits() -> None:

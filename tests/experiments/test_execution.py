@@ -53,9 +53,9 @@ def test_what_is_there_is_not_run_again(tmp_path: Path) -> None:
     seen: list[Done] = []
     assert store.complete([unit()], in_turn, seen.append) == []
     both = [unit(), unit(first=2)]
-    assert store.missing(both) == [both[1]]
+    assert store.find_missing(both) == [both[1]]
     store.complete(both, in_turn, seen.append)
-    assert [done.unit.first for done in seen] == [0, 2] and store.missing(both) == []
+    assert [done.unit.first for done in seen] == [0, 2] and store.find_missing(both) == []
     assert store.times(both)["core_seconds"] == pytest.approx(
         sum(done.seconds for done in seen), abs=0.01
     )
@@ -77,9 +77,9 @@ def test_a_unit_that_fails_is_named_and_the_rest_goes_on(
     said, _, system = failure.failure.partition(". Its system: ")
     assert said == "Replicate 3 of random in p2-d0.5, seed 0: ArithmeticError: the numbers of it"
     assert cf.LinearSEM.from_dict(json.loads(system)) == system_of(SMALL, 0, 3)
-    assert store.missing(units) == [units[1]]
+    assert store.find_missing(units) == [units[1]]
     monkeypatch.undo()
-    assert store.complete(units, in_turn, lambda _: None) == [] and store.missing(units) == []
+    assert store.complete(units, in_turn, lambda _: None) == [] and store.find_missing(units) == []
 
 
 def test_processes_give_the_same_bytes(tmp_path: Path) -> None:

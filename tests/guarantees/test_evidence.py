@@ -26,7 +26,7 @@ def test_relabelling_and_batching_change_nothing(intercept: bool) -> None:
         other.add_many([action] * 150, samples[:, at])
         for sample in samples:
             single.add(action, sample)
-    mirrored = cf.evidence(other, estimate.relabelled(names), space, epsilon=0.07, rule="class")
+    mirrored = cf.evidence(other, estimate.relabel(names), space, epsilon=0.07, rule="class")
     assert mirrored == pytest.approx(value, abs=3e-3)
     assert cf.evidence(single, estimate, space, epsilon=0.07, rule="class") == value
 

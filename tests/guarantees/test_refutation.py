@@ -77,7 +77,7 @@ def test_watching_in_parts_is_watching_in_one() -> None:
     whole = Watch.empty(2).after(targets, samples, origins)
     first = Watch.empty(2).after(targets[:12], samples[:12], origins)
     steps = [exact_difference(samples[i], samples[12]) for i in (0, 1)]
-    parts = first.merged(
+    parts = first.merge(
         Watch.empty(2).after(targets[12:], samples[12:], others), steps, keeps_marks=True
     )
     assert parts.n == whole.n
@@ -89,11 +89,11 @@ def test_merging_keeps_the_first_value_of_a_node_apart() -> None:
     first = Watch.empty(1).after(np.array([0]), np.array([[1.0]]), np.zeros((1, 1)))
     later = np.array([[2.0], [1.0], [3.0], [2.0]])
     second = Watch.empty(1).after(np.zeros(4, dtype=np.int64), later, np.zeros((1, 1)))
-    merged = first.merged(second, [], keeps_marks=True)
+    merged = first.merge(second, [], keeps_marks=True)
     counts = merged.sums[0, 0, :, 1, 1].tolist()
     assert counts == [1.0, 4.0, 0.0]  # set to 1 first; set to anything later; observed
     two = Watch.empty(1).after(np.zeros(3, dtype=np.int64), later[[0, 1, 0]], np.zeros((1, 1)))
-    assert first.merged(two, [], keeps_marks=True).sums[0, 0, :, 1, 1].tolist() == [2.0, 2.0, 0.0]
+    assert first.merge(two, [], keeps_marks=True).sums[0, 0, :, 1, 1].tolist() == [2.0, 2.0, 0.0]
 
 
 def test_noise_of_its_own_is_foretold_by_a_student_density() -> None:

@@ -108,7 +108,7 @@ def test_relabelling_batching_and_units(intercept: bool) -> None:
     estimate = gaussian_estimate(bulk, space)
     value = cf.evidence(bulk, estimate, space, epsilon=0.15)
     assert cf.evidence(single, estimate, space, epsilon=0.15) == value
-    mirrored = cf.evidence(other, estimate.relabelled(other.names), space, epsilon=0.15)
+    mirrored = cf.evidence(other, estimate.relabel(other.names), space, epsilon=0.15)
     assert mirrored == pytest.approx(value, abs=1e-6)
     assert cf.evidence(larger, estimate, space, epsilon=0.15) == pytest.approx(value, abs=1e-6)
     if intercept:

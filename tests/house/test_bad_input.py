@@ -89,7 +89,7 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
         lambda: model().kl(cf.LinearSEM(np.zeros((2, 2)), 1.0, names=["a", "b"])),
         "different nodes or orders of nodes: X1, X2 against a, b",
     ),
-    "not a reordering": (lambda: model().relabelled(["X1", "X3"]), "not a reordering of X1, X2"),
+    "not a reordering": (lambda: model().relabel(["X1", "X3"]), "not a reordering of X1, X2"),
     "unknown target": (
         lambda: model().sample(cf.do("X9", 1.0)),
         "no node named 'X9'. The nodes are X1, X2",

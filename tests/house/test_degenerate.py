@@ -203,7 +203,7 @@ def test_an_edge_from_a_cause_that_never_varies_is_free() -> None:
     )
     weights = {cf.do("X2", -2.0): 2.1, cf.do("X3", -2.0): 0.1, cf.do("X3", 2.0): 1.7}
     for names in (["X1", "X2", "X3"], ["X2", "X1", "X3"], ["X3", "X2", "X1"]):
-        found = cf.best_alternative(model.relabelled(names), weights, WITH_INTERCEPT, epsilon=0.07)
+        found = cf.best_alternative(model.relabel(names), weights, WITH_INTERCEPT, epsilon=0.07)
         assert found.branch == "different graph"
         assert found.value == pytest.approx(0.0, abs=1e-12)
 

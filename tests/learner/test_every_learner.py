@@ -192,7 +192,7 @@ def test_names_in_another_order_give_the_same_estimate(name: str, space: cf.Mode
     for line, other in zip(log, relabel(log, at), strict=True):
         plain.tell(line.action, line.sample)
         turned.tell(other.action, other.sample)
-    expected = plain.estimate.relabelled(names)
+    expected = plain.estimate.relabel(names)
     assert turned.estimate.shd(expected) == 0
     np.testing.assert_allclose(turned.estimate.weights, expected.weights, atol=1e-6)
 

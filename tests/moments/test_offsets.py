@@ -202,8 +202,10 @@ def test_parts_with_origins_far_apart_keep_their_estimate(apart: float, is_sure:
     answer = gaussian_estimate(parts[0], cf.ModelClass(0.3))
     assert answer.weights[1, 0] == pytest.approx(0.8, abs=0.1)
     assert np.isnan(parts[0].evidence_rows(intercept=True).grams).any() != is_sure
-    assert parts[0].watched(intercept=True) is None  # a hundred is too far for squares
-    assert (parts[0].watched(intercept=False) is None) != (parts[0].split(intercept=True) is None)
+    assert parts[0].assumption_rows(intercept=True) is None  # a hundred is too far for squares
+    assert (parts[0].assumption_rows(intercept=False) is None) != (
+        parts[0].split(intercept=True) is None
+    )
 
 
 def test_what_is_lost_beside_earlier_values_gives_no_evidence() -> None:

@@ -157,7 +157,7 @@ def test_relabelling_permutes_the_answer_and_nothing_else(seed: int, intercept: 
     permuted.add_many(taken, samples[:, at])
 
     estimate = cf.joint_mle(moments, space)
-    expected = estimate.relabelled(shuffled)
+    expected = estimate.relabel(shuffled)
     other = cf.joint_mle(permuted, space)
     assert np.array_equal(other.weights != 0, expected.weights != 0)
     assert np.allclose(other.weights, expected.weights, atol=1e-9)
@@ -168,7 +168,7 @@ def test_relabelling_permutes_the_answer_and_nothing_else(seed: int, intercept: 
     mirrored = cf.best_alternative(expected, weights, space, epsilon=0.07)
     assert found.model is not None and mirrored.model is not None
     assert found.value == pytest.approx(mirrored.value, rel=1e-9)
-    assert np.allclose(mirrored.model.weights, found.model.relabelled(shuffled).weights, atol=1e-7)
+    assert np.allclose(mirrored.model.weights, found.model.relabel(shuffled).weights, atol=1e-7)
 
 
 def test_alternative_of_a_data_estimate_gives_the_stopping_statistic() -> None:

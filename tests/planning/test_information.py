@@ -109,7 +109,7 @@ def test_relabelling_changes_nothing(seed: int) -> None:
     model, actions = draw_world(4, seed)
     names = ["X3", "X1", "X4", "X2"]
     other = complexity(
-        model.relabelled(names),
+        model.relabel(names),
         action_set(names),
         SPACE,
         epsilon=0.1,

@@ -7,26 +7,26 @@ import pytest
 from matplotlib.image import imread
 
 import causalfocus as cf
-from causalfocus.report.layout import layered
+from causalfocus.report.layout import layers_of
 from causalfocus.report.pictures import NEGATIVE, NODE_RADIUS, POSITIVE, comparison, save
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_effects_are_right_of_their_causes_and_nodes_do_not_overlap(seed: int) -> None:
     model = cf.random_sem(7, density=0.15 + 0.05 * seed, seed=seed)
-    layout = layered(model)
+    layout = layers_of(model)
     for cause, effect, _ in model.edges:
         assert layout.nodes[cause][0] < layout.nodes[effect][0]
     points = np.array(list(layout.nodes.values()))
     gaps = np.hypot(*(points[:, None] - points[None, :]).transpose(2, 0, 1))
     assert gaps[~np.eye(7, dtype=bool)].min() > 2 * NODE_RADIUS
-    assert layered(model) == layout
+    assert layers_of(model) == layout
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_long_edges_pass_beside_the_nodes(seed: int) -> None:
     model = cf.random_sem(7, density=0.5, seed=seed)
-    layout = layered(model)
+    layout = layers_of(model)
     nodes = np.array(list(layout.nodes.values()))
     for route in layout.routes.values():
         for point in route:

@@ -197,6 +197,6 @@ def test_random_systems_use_every_order_and_sign() -> None:
 
 def test_relabelled_is_the_same_system() -> None:
     model = cf.random_sem(4, density=0.8, seed=3)
-    other = model.relabelled(["X3", "X1", "X4", "X2"])
+    other = model.relabel(["X3", "X1", "X4", "X2"])
     assert set(other.edges) == set(model.edges)
-    assert other.relabelled(model.names) == model
+    assert other.relabel(model.names) == model

@@ -275,7 +275,7 @@ CONTRAST = """selector => {
 def test_the_log_of_a_long_campaign_is_paged(path: Path) -> None:
     """A hundred thousand events: the first page and the last come by number, and a search too."""
     with Campaign.create(path, ACTIONS, SPACE, epsilon=0.1) as campaign:
-        with campaign._ledger.adding() as entry:
+        with campaign._ledger.transaction() as entry:
             for i in range(100_000):
                 entry.add(Event(kind="noted", at="2026-01-01T00:00:00.000Z", note=f"number {i}"))
         with serve(path) as address:
@@ -370,7 +370,7 @@ def test_the_keyboard_stays_where_it_is(page: Page, campaign: Campaign, path: Pa
 def test_who_looks_does_not_wait_for_a_writer(campaign: Campaign, path: Path) -> None:
     with serve(path) as address, ThreadPoolExecutor(1) as pool:
         httpx.get(address)
-        with campaign._ledger.file.writing():  # somebody takes long
+        with campaign._ledger.file.write_transaction():  # somebody takes long
             waiting = pool.submit(httpx.post, f"{address}/note", data={"text": "x"}, timeout=60)
             seen = httpx.get(f"{address}/parts", timeout=30).json()["seq"]
             assert seen == campaign.last_event and not waiting.done()

@@ -58,7 +58,7 @@ class Solution(Generic[R]):
     responses: tuple[R, ...]
     shares: Floats
 
-    def binding(self) -> tuple["Binding[R]", ...]:
+    def binding_responses(self) -> tuple["Binding[R]", ...]:
         """The responses that carry the equilibrium, equal ones together, the heaviest first."""
         together: dict[str, Binding[R]] = {}
         for response, share in zip(self.responses, self.shares, strict=True):

@@ -23,7 +23,7 @@ class ABCD(CBED):
         posterior = self.posterior
         families, used = graph_gain.distinct_families(ensemble.parents)
         found = graph_gain.predictions(
-            posterior.grams, posterior.counts, families, self.prior._numbers
+            posterior.grams, posterior.counts, families, self.prior.as_record
         )
         models = Models(ensemble.weights, ensemble.variances, ensemble.constants)
         targets, values = self._about(ensemble.origin, scored)

@@ -64,10 +64,10 @@ class Baseline(Recording[S]):
     def estimate(self) -> LinearSEM:
         """The method's graph with the most likely weights of the class, fitted to all samples."""
         if self._model is None:
-            self._model = self._estimated()
+            self._model = self._make_estimate()
         return self._model
 
-    def _estimated(self) -> LinearSEM:
+    def _make_estimate(self) -> LinearSEM:
         return graph_mle(self.moments, self._parents(), self.space)
 
     @abstractmethod
@@ -94,7 +94,7 @@ class Baseline(Recording[S]):
         return np.random.default_rng(key)
 
     def after(self, told: Told) -> S:
-        return self._recorded(told)
+        return self._write_down(told)
 
     def _take(self, told: Told) -> None:
         super()._take(told)
@@ -118,7 +118,7 @@ class Baseline(Recording[S]):
         for told in self.log if log is None else log:
             twin.take(told)
         if log is None:
-            twin._state = replace(twin._state, asks=self._state.asks)
+            twin.adopt(replace(twin.state, asks=self._state.asks))
         return twin
 
 
@@ -129,7 +129,7 @@ def best_action(scores: Floats, spent: Floats, rng: np.random.Generator) -> int:
     the actions nor chance in the scores should settle on one of them for ever.
     """
     _require_finite(scores)
-    return _least_spent(_tied(scores, float(scores.max())), spent, rng)
+    return _least_spent(_find_ties(scores, float(scores.max())), spent, rng)
 
 
 def soft_action(
@@ -142,11 +142,11 @@ def soft_action(
     _require_finite(scores[scores > -math.inf])
     shares = np.exp((scores - scores.max()) / softness) / costs
     drawn = int(rng.choice(len(scores), p=shares / shares.sum()))
-    tied = _tied(scores, float(scores[drawn]))
+    tied = _find_ties(scores, float(scores[drawn]))
     return _least_spent(tied[costs[tied] == costs[drawn]], spent, rng)
 
 
-def _tied(scores: Floats, value: float) -> Ints:
+def _find_ties(scores: Floats, value: float) -> Ints:
     return np.flatnonzero(np.abs(scores - value) <= TIE * abs(value))
 
 

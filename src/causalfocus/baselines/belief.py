@@ -109,7 +109,7 @@ class BeliefLearner(Baseline[BeliefState]):
         return self._state.fit
 
     def after(self, told: Told) -> BeliefState:
-        state = self._recorded(told)
+        state = self._write_down(told)
         since = state.rounds - max(self.warm_up, 1)
         if since < 0 or since % self.refit_every:
             return state

@@ -61,7 +61,7 @@ class Schedule:
             require_at_least(name, getattr(self, name), 1)
 
     @property
-    def _numbers(self) -> descent.Schedule:
+    def as_record(self) -> descent.Schedule:
         return descent.Schedule(
             self.rate,
             self.first_mu,
@@ -137,7 +137,7 @@ def fit_dcdi(
     grams = np.ascontiguousarray(rows.grams / np.multiply.outer(scales, scales))
     weights, logits, ceiling = _start(start, scales, rng)
     edges = edge_penalty(p, moments.n) if penalty is None else penalty
-    numbers = (schedule or Schedule())._numbers
+    numbers = (schedule or Schedule()).as_record
     data = Data(grams, rows.counts, max(moments.n, 1.0))
     found = descent.descend(data, weights, logits, ceiling, edges, numbers)
     return _fit(rows, (weights, logits), found, scales)
@@ -171,7 +171,7 @@ def fit_dcdi_gumbel(
         gumbel.Samples(values, targets),
         gumbel.Parameters(weights, logits, np.zeros((2, p))),
         edges,
-        (schedule or Schedule())._numbers,
+        (schedule or Schedule()).as_record,
         intercept,
         rng,
     )

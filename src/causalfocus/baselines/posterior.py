@@ -93,7 +93,7 @@ class DagPosterior:
         """Log marginal likelihood, with the prior odds, of every family: (p, 2^(p - 1)), by mask
         over the other nodes.
         """
-        return local_scores.log_scores(self.grams, self.counts, self.prior._numbers)
+        return local_scores.log_scores(self.grams, self.counts, self.prior.as_record)
 
     @cached_property
     def likeliest(self) -> Ints:
@@ -129,13 +129,13 @@ class DagPosterior:
         if self.is_exact:
             _, sums, ways = self._layers
             return layers.drawn_graphs(self.log_scores, sums, ways, rng.random((n, 2 * p)))
-        candidates, shares = self._weighted(CANDIDATES * n, rng)
+        candidates, shares = self._weigh(CANDIDATES * n, rng)
         levels = (np.arange(n) + rng.random()) / n
         drawn = np.searchsorted(np.cumsum(shares), levels).clip(max=len(shares) - 1)
         found: Ints = candidates[rng.permutation(drawn)]
         return found
 
-    def _weighted(self, n: int, rng: np.random.Generator) -> tuple[Ints, Floats]:
+    def _weigh(self, n: int, rng: np.random.Generator) -> tuple[Ints, Floats]:
         """DAGs by way of orders, and their weights."""
         p = len(self.names)
         within, found = self._orders
@@ -151,7 +151,7 @@ class DagPosterior:
         """``[effect, cause]``; computed if the posterior is exact, else from draws."""
         p = len(self.names)
         if not self.is_exact:
-            graphs, shares = self._weighted(MARGINAL_DRAWS, np.random.default_rng(0))
+            graphs, shares = self._weigh(MARGINAL_DRAWS, np.random.default_rng(0))
             has_edge = (graphs[:, :, None] >> np.arange(p)) & 1
             found: Floats = np.einsum("m,mtj->tj", shares, has_edge)
             return found
@@ -171,7 +171,7 @@ class DagPosterior:
         shapes = self.prior.noise_shape + 0.5 * self.counts
         noise = rng.standard_normal((n, p, q)), rng.standard_gamma(shapes, (n, p))
         weights, variances, constants = local_scores.drawn_parameters(
-            self.grams, self.counts, parents, self.prior._numbers, noise
+            self.grams, self.counts, parents, self.prior.as_record, noise
         )
         return Ensemble(parents, weights, variances, constants, self.origin)
 

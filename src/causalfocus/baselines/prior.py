@@ -42,7 +42,7 @@ class Prior:
             )
 
     @property
-    def _numbers(self) -> local_scores.Prior:
+    def as_record(self) -> local_scores.Prior:
         return local_scores.Prior(
             self.effect_variance,
             self.constant_variance,

@@ -30,7 +30,7 @@ class Random(Baseline[LearnerState]):
     def _choose(self, spent: Floats, rng: np.random.Generator) -> int:
         return int(rng.integers(len(spent)))
 
-    def _estimated(self) -> LinearSEM:
+    def _make_estimate(self) -> LinearSEM:
         return joint_mle(self.moments, self.space)
 
     def _parents(self) -> Ints:

@@ -191,7 +191,7 @@ def recovery(p: int, n_systems: int, n_samples: int, workers: int) -> Recovery:
     """DCDI and the exact joint MLE on the same data."""
     tasks = [(p, seed, n_samples) for seed in range(n_systems)]
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        errors = np.array(list(pool.map(_recovered, tasks)))
+        errors = np.array(list(pool.map(_recover, tasks)))
     right = (errors == 0).sum(axis=0)
     shd = errors.mean(axis=0)
     return Recovery(
@@ -205,7 +205,7 @@ def recovery(p: int, n_systems: int, n_samples: int, workers: int) -> Recovery:
     )
 
 
-def _recovered(task: tuple[int, int, int]) -> tuple[int, int]:
+def _recover(task: tuple[int, int, int]) -> tuple[int, int]:
     truth, moments = _uniform_data(*task)
     fit = fit_dcdi(moments, intercept=False)
     return _shd(fit, truth), joint_mle(moments, PAPER_CLASS).shd(truth)
@@ -255,7 +255,7 @@ def schedules(n_systems: int, workers: int) -> Iterator[ScheduleRow]:
         for name, schedule in SCHEDULES.items():
             for n in (100, 400, 1600):
                 tasks = [(name, seed, n) for seed in range(n_systems)]
-                runs = np.array(list(pool.map(_scheduled, tasks)))
+                runs = np.array(list(pool.map(_follow_schedule, tasks)))
                 shd, n_iterations, seconds = runs.mean(axis=0).tolist()
                 error = float(runs[:, 0].std(ddof=1) / np.sqrt(n_systems))
                 settings = schedule.rate, schedule.first_mu, schedule.factor, schedule.window
@@ -271,7 +271,7 @@ def schedules(n_systems: int, workers: int) -> Iterator[ScheduleRow]:
                 )
 
 
-def _scheduled(task: tuple[str, int, int]) -> tuple[int, int, float]:
+def _follow_schedule(task: tuple[str, int, int]) -> tuple[int, int, float]:
     name, seed, n = task
     truth, moments = _uniform_data(P, seed, n)
     start = time.perf_counter()

@@ -62,13 +62,13 @@ def _both(task: tuple[int, int]) -> CostRun:
     prices = DEAREST ** np.random.default_rng([p, seed, 12]).random(p)
     ranges = dict.fromkeys(truth.names, (-2.0, 2.0))
     priced = ActionSet(ranges, costs=dict(zip(truth.names, prices.tolist(), strict=True)))
-    aware = _stopped(truth, priced, seed).cost
-    blind = _stopped(truth, ActionSet(ranges), seed)
+    aware = _run_to_stop(truth, priced, seed).cost
+    blind = _run_to_stop(truth, ActionSet(ranges), seed)
     price_of = dict(zip(priced, priced.costs, strict=True))
     return CostRun(aware, sum(n * price_of[action] for action, n in blind.counts.items()))
 
 
-def _stopped(truth: LinearSEM, actions: ActionSet, seed: int) -> Focus:
+def _run_to_stop(truth: LinearSEM, actions: ActionSet, seed: int) -> Focus:
     learner = Focus(actions, PAPER_CLASS, epsilon=EPSILON, delta=0.05, rule="class")
     rng = np.random.default_rng([seed, 13])
     run(learner, lambda action: truth.sample(action, 1, rng)[0])

@@ -101,18 +101,18 @@ class _Watching:
         self._names = learner.names
         self._origins = np.zeros((2, len(learner.names)))
         rule = learner.guarantee
-        object.__setattr__(rule, "refutation", self._timed(rule.refutation))
+        object.__setattr__(rule, "refutation", self._clock(rule.refutation))
 
-    def _timed(
+    def _clock(
         self, test: Callable[[Moments, LinearSEM], Alarm | None]
     ) -> Callable[[Moments, LinearSEM], Alarm | None]:
-        def timed(moments: Moments, estimate: LinearSEM) -> Alarm | None:
+        def test_and_clock(moments: Moments, estimate: LinearSEM) -> Alarm | None:
             start = time.perf_counter()
             found = test(moments, estimate)
             self.seconds += time.perf_counter() - start
             return found
 
-        return timed
+        return test_and_clock
 
     def see(self, told: Told) -> None:
         targets = np.array([target_index(told.action, self._names)])

@@ -112,11 +112,11 @@ class BrokenSystem:
             spread = math.sqrt(self.model.noise_variances[j])
             x[j] = self.model.weights[j] @ x + self.model.intercepts[j]
             if j == self.effect:
-                spread = self._broken(x, spread, target, action.value or 0.0)
+                spread = self._bend(x, spread, target, action.value or 0.0)
             x[j] += spread * self._rng.standard_normal()
         return x
 
-    def _broken(self, x: Floats, spread: float, target: int, value: float) -> float:
+    def _bend(self, x: Floats, spread: float, target: int, value: float) -> float:
         """Bend the equation of the effect; returns its noise standard deviation."""
         if self.violation == "quadratic term":
             x[self.effect] += self.size * x[self.cause] ** 2
@@ -139,7 +139,7 @@ def violated_runs(n: int, workers: int) -> Iterator[Violated]:
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
         for task in tasks:
             runs = list(pool.map(_outcome, [(*task, seed) for seed in range(n)], chunksize=5))
-            yield _counted(task, runs)
+            yield _count_outcomes(task, runs)
 
 
 def n_tasks() -> int:
@@ -148,7 +148,7 @@ def n_tasks() -> int:
     return shared + sum(len(sizes) for sizes in SIZES.values())
 
 
-def _counted(
+def _count_outcomes(
     task: tuple[str, Violation, float], runs: Sequence[tuple[Outcome, Outcome, int]]
 ) -> Violated:
     kinds: tuple[Outcome, ...] = ("refuted", "right", "wrong", "unstopped")

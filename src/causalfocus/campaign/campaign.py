@@ -1,10 +1,8 @@
 """A campaign: a learner whose samples come over days, by several hands, kept in one file."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Final, Self
 
 from causalfocus.campaign.entry import as_text, by_whom
@@ -14,11 +12,10 @@ from causalfocus.campaign.ledger import Ledger
 from causalfocus.campaign.matching import LARGEST_NUMBER, match_action, pending_action, refuse_known
 from causalfocus.campaign.playback import Asked, Playback
 from causalfocus.campaign.specification import Specification
+from causalfocus.campaign.view import CampaignView
 from causalfocus.errors import InvalidInputError
-from causalfocus.guarantees import DEFAULT_RULE, Decision
-from causalfocus.learner.focus import Focus
+from causalfocus.guarantees import DEFAULT_RULE
 from causalfocus.learner.protocol import Sample
-from causalfocus.learner.result import Result
 from causalfocus.system.actions import Action, ActionSet
 from causalfocus.system.names import position
 from causalfocus.system.space import ModelClass
@@ -27,7 +24,7 @@ MOST_ASKED: Final = 1000
 """Actions that may be out at once."""
 
 
-class Campaign:
+class Campaign(CampaignView):
     """A durable run of FOCUS: ask, record, stop with a certificate; the file holds every step.
 
     Make one with `create` or `open`. Several processes may have the same file open: each sees what
@@ -48,12 +45,6 @@ class Campaign:
     1
     >>> campaign.close(); folder.cleanup()
     """
-
-    def __init__(self, ledger: Ledger) -> None:
-        """Use `create` or `open`."""
-        self._ledger = ledger
-        self._log = ledger.log
-        self.specification: Final = ledger.specification
 
     @classmethod
     def create(
@@ -111,88 +102,6 @@ class Campaign:
         """
         return cls(Ledger(CampaignFile(Path(path), read_only=read_only, patience=patience)))
 
-    def close(self) -> None:
-        """Let go of the file. Nothing is lost if this is never called."""
-        self._ledger.file.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    def __repr__(self) -> str:
-        return f"<Campaign {self.path}, {self.rounds} rounds>"
-
-    @property
-    def path(self) -> Path:
-        return self._ledger.file.path
-
-    @property
-    def read_only(self) -> bool:
-        return self._ledger.file.read_only
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.specification.names
-
-    @property
-    def learner(self) -> Focus:
-        """The learner that was told all samples recorded so far, by whomever.
-
-        To look at. What you tell it yourself is not recorded, and forgotten at the next look.
-        """
-        return self._ledger.current().learner
-
-    @property
-    def decision(self) -> Decision:
-        return self.learner.decision
-
-    @property
-    def rounds(self) -> int:
-        return self.learner.rounds
-
-    @property
-    def pending(self) -> tuple[Asked, ...]:
-        """Actions that were asked for and neither recorded nor rejected."""
-        return tuple(self._ledger.current().pending.values())
-
-    @property
-    def stop(self) -> Event | None:
-        """The event of the stop, if there was one."""
-        return self._ledger.current().stopped
-
-    @property
-    def last_event(self) -> int:
-        """Number of the last event: it changes whenever anything happens."""
-        with self._ledger.lock:
-            return self._ledger.last_event
-
-    @property
-    def contradiction(self) -> str | None:
-        """Between the stop in the log and what this version makes of the same samples, in words."""
-        return self._ledger.current().contradiction
-
-    @property
-    def n_replayed(self) -> int:
-        """Events that were played one by one to get here; a checkpoint spares those before it."""
-        return self._ledger.current().n_played
-
-    def result(self) -> Result:
-        """What was certified, or the refutation; until then the estimate."""
-        return self._ledger.result()
-
-    @contextmanager
-    def held(self) -> Iterator[Self]:
-        """All looks at it meanwhile see the same; what others record is seen afterwards."""
-        with self._ledger.held():
-            yield self
-
     def next(self, n: int = 1, *, who: str | None = None, note: str = "") -> tuple[Asked, ...]:
         """Ask for n actions; each stays pending until it is recorded or rejected.
 
@@ -200,7 +109,7 @@ class Campaign:
         """
         if not 1 <= n <= MOST_ASKED:
             raise InvalidInputError(f"Between 1 and {MOST_ASKED} actions can be asked, got {n}.")
-        with self._ledger.adding() as entry:
+        with self._ledger.transaction() as entry:
             pending, first = entry.playback.pending, entry.playback.n_asked + 1
             if len(pending) + n > MOST_ASKED:
                 raise InvalidInputError(
@@ -237,9 +146,9 @@ class Campaign:
         action : what was done, if it was not asked for. Without both, the one pending action
         who, note : free texts; `who` is by default the user's name
         """
-        with self._ledger.adding() as entry:
+        with self._ledger.transaction() as entry:
             done, ask = match_action(entry.playback, self._log, id, action)
-            return entry.add(self._told(entry.playback, done, sample, ask, who, note))
+            return entry.add(self._told_event(entry.playback, done, sample, ask, who, note))
 
     def record_many(
         self,
@@ -252,7 +161,7 @@ class Campaign:
 
         samples : number of the action; what was done, if the source says it; and what came of it
         """
-        with self._ledger.adding() as entry:
+        with self._ledger.transaction() as entry:
             found = []
             for id_, action, sample in samples:
                 asked = pending_action(entry.playback, self._log, id_)
@@ -262,14 +171,14 @@ class Campaign:
                         f"nothing was recorded."
                     )
                 try:
-                    event = self._told(entry.playback, asked.action, sample, id_, who, note)
+                    event = self._told_event(entry.playback, asked.action, sample, id_, who, note)
                 except InvalidInputError as error:
                     raise InvalidInputError(f"Number {id_}: {error}") from None
                 found.append(entry.add(event))
             return found
 
     @staticmethod
-    def _told(
+    def _told_event(
         playback: Playback,
         action: Action,
         sample: Sample,
@@ -296,7 +205,7 @@ class Campaign:
         """
         if not reason.strip():
             raise InvalidInputError("Say why the action was not performed: a reason is needed.")
-        with self._ledger.adding() as entry:
+        with self._ledger.transaction() as entry:
             asked = pending_action(entry.playback, self._log, id)
             return entry.add(
                 Event(
@@ -408,60 +317,12 @@ class Campaign:
         """Write something down."""
         if not text.strip():
             raise InvalidInputError("There is nothing to note: give a text.")
-        with self._ledger.adding() as entry:
+        with self._ledger.transaction() as entry:
             return entry.add(Event(kind="noted", who=by_whom(who), note=as_text(text)))
 
     def continue_after_stop(self, *, who: str | None = None, note: str = "") -> Event:
         """Go on asking after the stop. The certificate stays as it is."""
-        with self._ledger.adding() as entry:
+        with self._ledger.transaction() as entry:
             if not entry.playback.learner.has_stopped:
                 raise InvalidInputError("The campaign has not stopped: there is nothing to resume.")
             return entry.add(Event(kind="continued", who=by_whom(who), note=as_text(note)))
-
-    def events(
-        self, *, search: str = "", offset: int = 0, limit: int | None = None, newest: bool = False
-    ) -> list[Event]:
-        """The log, or a page of it.
-
-        Parameters
-        ----------
-        search : keep events with this text in kind, person, note, target, time or round
-        offset, limit : which of them
-        newest : the latest first
-        """
-        with self._ledger.lock:
-            return self._log.page(search, offset, limit, newest=newest)
-
-    def iterate(self) -> Iterator[Event]:
-        """The whole log, event by event."""
-        return self._log.after(0)
-
-    def corrections(self) -> dict[int, tuple[float, ...]]:
-        """Values of all rounds that were corrected."""
-        with self._ledger.lock:
-            return self._log.corrections(self._log.last)
-
-    def n_events(self, search: str = "") -> int:
-        """How many events there are, or match a search."""
-        with self._ledger.lock:
-            return self._log.count(search)
-
-    def curve(self) -> list[tuple[int, float]]:
-        """Rounds and evidence, at many rounds and at the last."""
-        with self._ledger.lock:
-            playback = self._ledger.current()
-            points = self._log.curve() | playback.points
-            if playback.learner.rounds:
-                points[playback.learner.rounds] = playback.learner.decision.evidence
-            return sorted(points.items())
-
-    def verify(self) -> int:
-        """Check the chain of all events, and that the present state is what they lead to.
-
-        Returns the number of events; raises if the log was changed by other hands.
-        """
-        return self._ledger.verify()
-
-    def copy_to(self, path: str | os.PathLike[str]) -> None:
-        """A consistent copy in one file, though others write meanwhile."""
-        self._ledger.file.copy_to(Path(path))

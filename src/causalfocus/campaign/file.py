@@ -46,13 +46,13 @@ class CampaignFile:
         self._connect()
 
     def _connect(self) -> None:
-        self._connection, self._is_frozen = _connected(
+        self._connection, self._is_frozen = _connect_to(
             self._place, read_only=self.read_only, patience=self._patience
         )
         self._identity = _identity(self._place)
         self._looks = _looks(self._place)
         try:
-            with self._explained():
+            with self._explain_errors():
                 self._require_campaign()
                 if not self.read_only:
                     self._migrate()
@@ -82,7 +82,7 @@ class CampaignFile:
                 connection.execute("PRAGMA journal_mode=WAL")
                 connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
             file = cls(path)
-            with file.writing() as connection:
+            with file.write_transaction() as connection:
                 connection.execute(first, values)
                 connection.execute(f"PRAGMA user_version={VERSION}")
             file._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -101,18 +101,18 @@ class CampaignFile:
 
     def read(self, query: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
         """The rows that a query gives."""
-        with self._explained():
+        with self._explain_errors():
             if self._is_frozen and _looks(self._place) != self._looks:
                 self.close()  # somebody can write here after all
                 self._connect()
             return self._connection.execute(query, values).fetchall()
 
     @contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
+    def write_transaction(self) -> Iterator[sqlite3.Connection]:
         """A transaction of the only writer: all of it is kept, durably, or nothing."""
         if self.read_only:
             raise CampaignError(f"{self.path} was opened for reading only.")
-        with self._explained():
+        with self._explain_errors():
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 self._require_in_place()
@@ -186,14 +186,14 @@ class CampaignFile:
         return int(self._connection.execute(f"PRAGMA {name}").fetchone()[0])
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
+    def _explain_errors(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.Error as error:
             raise CampaignError(_explanation(self.path, error)) from error
 
 
-def _connected(path: Path, *, read_only: bool, patience: float) -> tuple[sqlite3.Connection, bool]:
+def _connect_to(path: Path, *, read_only: bool, patience: float) -> tuple[sqlite3.Connection, bool]:
     """A connection, and whether it sees a file at rest that nobody here can write to."""
     if sqlite3.sqlite_version_info < OLDEST_SQLITE:
         raise CampaignError(

@@ -75,7 +75,7 @@ class Ledger:
         root = _root(salt, made, document)
         insert = "INSERT INTO specification VALUES (1, ?, ?, ?, ?)"
         ledger = cls(CampaignFile.create(path, insert, (made, salt, root, document)))
-        with ledger.adding():
+        with ledger.transaction():
             pass  # a system of one variable is known before the first round
         return ledger
 
@@ -93,7 +93,7 @@ class Ledger:
             return self._result[1]
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def hold(self) -> Iterator[None]:
         """All looks meanwhile see the same; what others record is seen afterwards."""
         with self.lock:
             self.current()
@@ -126,11 +126,11 @@ class Ledger:
             return playback
 
     @contextmanager
-    def adding(self) -> Iterator[Entry]:
+    def transaction(self) -> Iterator[Entry]:
         """A transaction; what is added is kept all or not at all."""
         with self.lock:
             self.current()  # most of the catching up is done before others have to wait
-            with self.file.writing() as connection:
+            with self.file.write_transaction() as connection:
                 playback = self.current()
                 self._playback = None  # until all is on the disk, nobody shall see it
                 entry = Entry(connection, self.log, playback)
@@ -167,7 +167,7 @@ class Ledger:
                 self._playback = None  # whatever happens from here on, it is not what the file says
                 entry = Entry(None, self.log, playback)
                 placed = entry.add_all(events(playback.n_samples + 1), on_learned)
-                with self.file.writing() as connection:
+                with self.file.write_transaction() as connection:
                     if self.log.last == entry.base:
                         entry.flush(connection)
                         self._keep(connection, playback)
@@ -176,7 +176,7 @@ class Ledger:
                 if placed:
                     self._playback = playback
                     return placed
-            with self.adding() as last:
+            with self.transaction() as last:
                 return last.add_all(events(last.playback.n_samples + 1), on_learned)
 
     def verify(self) -> int:

@@ -74,7 +74,7 @@ class EventLog:
         )
         return Event.from_row(rows[0]) if rows else None
 
-    def told(self, most: int, seq: int) -> Iterator[Told]:
+    def told_lines(self, most: int, seq: int) -> Iterator[Told]:
         """The first samples, so many at most, with the corrections up to an event."""
         corrected = self.corrections(seq)
         query = (
@@ -124,7 +124,7 @@ class EventLog:
         is_whole = sha256(contents).digest() == digest
         if code != CODE_IN_USE or not is_whole or found != [(chain,)]:
             return None
-        return Playback.unpack(specification, (seq, chain), contents, self.told, self.event)
+        return Playback.unpack(specification, (seq, chain), contents, self.told_lines, self.event)
 
     def keep_checkpoint(self, connection: Connection, playback: Playback) -> None:
         contents = playback.pack()

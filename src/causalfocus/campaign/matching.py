@@ -42,7 +42,7 @@ def match_action(
         )
     raise InvalidInputError(
         f"{len(playback.pending)} actions are pending; say by its number which one was "
-        f"performed: {_listed(playback.pending.values())}."
+        f"performed: {_list_asked(playback.pending.values())}."
     )
 
 
@@ -52,7 +52,7 @@ def pending_action(playback: Playback, log: EventLog, number: int) -> Asked:
         raise InvalidInputError(f"{number!r} is no number of an asked action.")
     if number in playback.pending:
         return playback.pending[number]
-    waiting = _listed(playback.pending.values()) or "nothing"
+    waiting = _list_asked(playback.pending.values()) or "nothing"
     outcome = log.outcome(number)
     if outcome is None:
         raise InvalidInputError(
@@ -83,5 +83,5 @@ def refuse_known(rows: Sequence[tuple[Action, tuple[float, ...]]], log: EventLog
         )
 
 
-def _listed(pending: Iterable[Asked]) -> str:
+def _list_asked(pending: Iterable[Asked]) -> str:
     return ", ".join(f"{asked.id} ({asked.action})" for asked in pending)

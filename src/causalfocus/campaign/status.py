@@ -105,7 +105,7 @@ def status(campaign: Campaign, *, foretell: bool = True) -> Status:
 
     foretell : also estimate the rounds to go, which can take a second
     """
-    with campaign.held():
+    with campaign.hold():
         learner, result = campaign.learner, campaign.result()
         decision = learner.decision
         state = "certified" if result.certified else "refuted" if result.refuted else "running"
@@ -121,7 +121,7 @@ def status(campaign: Campaign, *, foretell: bool = True) -> Status:
             reason=decision.reason,
             edges=edges(campaign),
             equations=result.model.equations(),
-            remaining=remaining(campaign) if foretell and state == "running" else None,
+            remaining=rounds_to_go(campaign) if foretell and state == "running" else None,
             alarm=_alarm(alarms),
             pending=campaign.pending,
             counts={str(action): n for action, n in learner.counts.items()},
@@ -174,7 +174,7 @@ def statement(campaign: Campaign, result: Result) -> str:
     )
 
 
-def remaining(campaign: Campaign) -> Remaining | None:
+def rounds_to_go(campaign: Campaign) -> Remaining | None:
     """Rounds to go by the present estimate; None if it cannot tell."""
     specification, learner = campaign.specification, campaign.learner
     if learner.rounds < 4 * len(learner.names):

@@ -66,9 +66,9 @@ def reproduce(
     if not draw_only:
         runner: Runner = Local(workers) if dask is None else Cluster(dask)
         try:
-            failures = _completed(store, units, runner)
+            failures = _complete(store, units, runner)
         except KeyboardInterrupt:
-            left = len(store.missing(units))
+            left = len(store.find_missing(units))
             typer.echo(
                 f"Interrupted with {left} of {len(units)} units to go; what is done is kept. The "
                 f"same command goes on from here.",
@@ -102,11 +102,11 @@ def _in_words(facts: dict[str, Any]) -> str:
     return "\n".join([*runs, *fits, *stops, f"Figures and tables: {facts['folder']}"])
 
 
-def _completed(store: Store, units: list[Unit], runner: Runner) -> list[Done]:
+def _complete(store: Store, units: list[Unit], runner: Runner) -> list[Done]:
     """Run what is missing, with a view of how far along it is."""
     console = Console(stderr=True)
     store.folder.mkdir(parents=True, exist_ok=True)
-    n_missing = len(store.missing(units))
+    n_missing = len(store.find_missing(units))
     console.print(f"{len(units) - n_missing} of {len(units)} units are there; {n_missing} to run.")
     if not console.is_terminal:
         n_done = 0

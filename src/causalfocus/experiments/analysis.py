@@ -53,7 +53,7 @@ class Sampled:
         return len(self.numbers)
 
 
-def sampled(
+def collect(
     setting: Setting, specification: Specification, documents: Sequence[dict[str, Any]], most: int
 ) -> Sampled | None:
     """The first `most` replicates out of the units' contents; None if there are none."""

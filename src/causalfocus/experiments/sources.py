@@ -33,7 +33,7 @@ def sources_behind(*modules: str) -> dict[str, Path]:
         if name in found or path is None:
             continue
         found[name] = path
-        waiting += _imported(ast.parse(path.read_text(encoding="utf-8")))
+        waiting += _imports(ast.parse(path.read_text(encoding="utf-8")))
     return found
 
 
@@ -46,7 +46,7 @@ def _source_of(name: str) -> Path | None:
     return Path(spec.origin) if spec is not None and spec.origin is not None else None
 
 
-def _imported(tree: ast.AST) -> list[str]:
+def _imports(tree: ast.AST) -> list[str]:
     """Names in the package that may be modules, from all import statements."""
     found = []
     for node in ast.walk(tree):

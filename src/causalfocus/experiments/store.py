@@ -30,7 +30,7 @@ class Store:
     def path(self, unit: Unit) -> Path:
         return self.folder / "units" / unit.name
 
-    def missing(self, units: Iterable[Unit]) -> list[Unit]:
+    def find_missing(self, units: Iterable[Unit]) -> list[Unit]:
         """Units that are still to be run."""
         return [unit for unit in units if not self.path(unit).exists()]
 
@@ -42,7 +42,7 @@ class Store:
         Interrupted at any moment, it loses the units in flight and nothing else.
         """
         failures = []
-        for done in runner(self.missing(units)):
+        for done in runner(self.find_missing(units)):
             if done.contents is None:
                 failures.append(done)
             else:

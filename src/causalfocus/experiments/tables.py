@@ -142,9 +142,9 @@ def as_csv(rows: Sequence[Row]) -> str:
     writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
     writer.writeheader()
     for row in rows:
-        writer.writerow({key: _shown(value) for key, value in row.items()})
+        writer.writerow({key: _as_cell(value) for key, value in row.items()})
     return file.getvalue()
 
 
-def _shown(value: object) -> object:
+def _as_cell(value: object) -> object:
     return f"{value:.6g}" if isinstance(value, float) else value

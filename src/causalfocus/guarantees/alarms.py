@@ -123,7 +123,7 @@ def alarms(
     best_row : the best row of a system inside the claim
     more_kinds : those that no system inside the claim has, besides those of all rules
     """
-    rows = moments.watched(intercept=space.intercept)
+    rows = moments.assumption_rows(intercept=space.intercept)
     seen = foresight(moments, space)
     if rows is None or seen is None:
         return ()

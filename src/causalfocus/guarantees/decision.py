@@ -29,6 +29,11 @@ class Decision(ABC):
     has_surveyed: bool = False
 
     @property
+    def can_stop(self) -> bool:
+        """Whether there is a rule that may ever say stop."""
+        return True
+
+    @property
     def refuted(self) -> bool:
         """Whether the data speak against what is assumed: then nothing is certified."""
         return self.alarm is not None
@@ -75,6 +80,10 @@ class NoRule(Decision):
     """
 
     method: str
+
+    @property
+    def can_stop(self) -> bool:
+        return False
 
     @property
     def evidence(self) -> float:

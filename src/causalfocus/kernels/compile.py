@@ -56,7 +56,7 @@ def kernel(function: F) -> F:
     """
     compiled: Any = numba.njit(nogil=True, error_model="numpy")(function)
     if hasattr(caching.FunctionCache, "_index_key"):
-        compiled._cache = KernelCache(function)
+        compiled._cache = KernelCache(function)  # noqa: SLF001 - numba has no other way
     result: F = compiled
     return result
 

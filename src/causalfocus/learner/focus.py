@@ -144,7 +144,7 @@ class Focus(Recording[FocusState]):
     def after(self, told: Told) -> FocusState:
         at = self._index.get(told.action)
         cost = 1.0 if at is None else float(self._rounds.costs[at])
-        return self._rounds.learn(self._recorded(told), cost)
+        return self._rounds.learn(self._write_down(told), cost)
 
     def result(self) -> Result:
         """What was certified once there is a certificate, or the refutation; until then the present
@@ -183,7 +183,7 @@ class Focus(Recording[FocusState]):
             np.array(self.actions.costs),
             DOUBT_GAP,
         )
-        return None if game.value > 0.0 else game.binding()[0].response.changes
+        return None if game.value > 0.0 else game.binding_responses()[0].response.changes
 
     def state_from(self, stored: Mapping[str, Any]) -> FocusState:
         """A state from its fields, but for the standing, which follows from the others.
@@ -198,7 +198,7 @@ class Focus(Recording[FocusState]):
         """A learner of the same specification that was told the same, or another log."""
         twin = self._again(self.space, self.rule, log)
         if log is None:
-            twin._state = replace(twin._state, continued=self._state.continued)
+            twin.adopt(replace(twin.state, continued=self._state.continued))
         return twin
 
     def with_space(self, space: ModelClass) -> "Focus":
@@ -216,7 +216,7 @@ class Focus(Recording[FocusState]):
         for told in self.log if log is None else log:
             twin.take(told)
         if log is None:
-            twin._state = replace(twin._state, asks=self._state.asks)
+            twin.adopt(replace(twin.state, asks=self._state.asks))
         return twin
 
     def _twin(self, space: ModelClass, rule: Rule) -> "Focus":

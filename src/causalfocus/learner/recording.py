@@ -146,12 +146,12 @@ class Recording(ABC, Generic[S]):
         It answers the first pending ask for its action, if there is one.
         """
         row = self.moments.as_row(action, sample)
-        self._take(Told(action, _frozen(row), self._state.asks.matching(action)))
+        self._take(Told(action, _freeze(row), self._state.asks.find(action)))
 
     def take(self, told: Told) -> None:
         """Take in a line of a log, which says itself which ask it answers."""
         row = self.moments.as_row(told.action, told.sample)
-        self._take(replace(told, sample=_frozen(row)))
+        self._take(replace(told, sample=_freeze(row)))
 
     def _take(self, told: Told) -> None:
         state = self.after(told)
@@ -164,7 +164,7 @@ class Recording(ABC, Generic[S]):
     def after(self, told: Told) -> S:
         """The state after one more line of the log; nothing here changes."""
 
-    def _recorded(self, told: Told) -> S:
+    def _write_down(self, told: Told) -> S:
         """The present state with a sample written down and nothing learned from it."""
         moments, counts = self.moments, self._state.counts
         moments.add_row(told.action, told.sample)
@@ -180,11 +180,15 @@ class Recording(ABC, Generic[S]):
             asks=self._state.asks.settle(told.ask),
         )
 
+    def adopt(self, state: S) -> None:
+        """Go on from another state after the same log."""
+        self._state = state
+
     def restore(self, state: S, log: MutableSequence[Told]) -> None:
         """Go on from a state of a learner of the same specification, and the log that led to it."""
         self._log, self._state = log, state
 
 
-def _frozen(row: Floats) -> Floats:
+def _freeze(row: Floats) -> Floats:
     row.setflags(write=False)
     return row

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from causalfocus.errors import InvalidInputError, UnidentifiableWarning
-from causalfocus.guarantees.decision import NoRule
 from causalfocus.learner.protocol import KnowsItsLimits, Learner, Sample
 from causalfocus.system.actions import Action
 
@@ -57,7 +56,7 @@ def run(
     """
     if max_rounds is not None and max_rounds < 0:
         raise InvalidInputError(f"max_rounds must be 0 or more, got {max_rounds}.")
-    if max_rounds is None and isinstance(learner.decision, NoRule):
+    if max_rounds is None and not learner.decision.can_stop:
         raise InvalidInputError(
             f"This run would never end: {learner.decision.reason} Or give max_rounds."
         )

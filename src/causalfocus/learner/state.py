@@ -53,7 +53,7 @@ class Asks:
         kept = tuple(ask for ask in self.pending if ask.number != number)
         return Asks(max(self.issued, number), (*kept, Ask(number, action, rounds)))
 
-    def matching(self, action: Action) -> int | None:
+    def find(self, action: Action) -> int | None:
         """The number of the first pending ask for an action; None if there is none."""
         return next((ask.number for ask in self.pending if ask.action == action), None)
 

@@ -36,7 +36,7 @@ class Anchors:
         """The node that has an anchor of its own; -1 if none has."""
         return self.samples[0][1] if len(self.samples) == 2 else -1
 
-    def skipped(self, p: int) -> tuple[Floats, Bools]:
+    def skips(self, p: int) -> tuple[Floats, Bools]:
         """The second anchor less the first, (2, p), and the rows in which it would count though it
         anchors another.
         """

@@ -51,7 +51,7 @@ class Watch:
         """The present state is remembered."""
         return replace(self, marks={**self.marks, mark: self.sums})
 
-    def merged(self, other: "Watch", steps: Sequence[Floats], *, keeps_marks: bool) -> "Watch":
+    def merge(self, other: "Watch", steps: Sequence[Floats], *, keeps_marks: bool) -> "Watch":
         """With what another saw later. What a node was first set to here stays its first value.
 
         steps : from the other's first anchor to those here, (2, p) each, high and low parts
@@ -65,7 +65,7 @@ class Watch:
             later = watch_sums.move_time(part, float(self.n))
             for k in np.flatnonzero(~np.isnan(other.firsts) & (other.firsts != firsts)):
                 pair = [2 * k, 2 * k + 1]
-                if other._only_other_value(int(k), float(firsts[k])):
+                if other.has_only_other_value(int(k), float(firsts[k])):
                     later[:, pair] = later[:, pair[::-1]]
                 else:
                     group = later[:, pair[1:]].copy()
@@ -75,7 +75,7 @@ class Watch:
         marks = self.marks if keeps_marks else {}
         return Watch(self.p, self.n + other.n, sums, firsts, marks)
 
-    def _only_other_value(self, k: int, value: float) -> bool:
+    def has_only_other_value(self, k: int, value: float) -> bool:
         """Whether a node that was set to more than its first value was then set to this one."""
         group = self.sums[0, 0, 2 * k + 1]
         n, plain, square = group[self.p, self.p], group[self.p, k], group[k, k]

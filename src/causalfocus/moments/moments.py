@@ -8,7 +8,6 @@ whether these came from samples or from a model.
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from copy import copy
 from dataclasses import replace
 from typing import Final, Self
 
@@ -57,8 +56,11 @@ class Moments:
     """
 
     def __init__(self, names: Iterable[str]) -> None:
-        self._names = checked_names(names)
-        self._state = State.empty(len(self._names))
+        checked = checked_names(names)
+        self._hold(checked, State.empty(len(checked)))
+
+    def _hold(self, names: tuple[str, ...], state: State) -> None:
+        self._names, self._state = names, state
 
     @classmethod
     def from_state(cls, names: tuple[str, ...], state: State) -> Self:
@@ -67,7 +69,7 @@ class Moments:
         names : the nodes in order, checked before
         """
         moments = cls.__new__(cls)
-        moments._names, moments._state = names, state
+        cls._hold(moments, names, state)
         return moments
 
     @property
@@ -89,7 +91,6 @@ class Moments:
         model : the reference model
         weights : non-negative weight per action; counts or proportions
         """
-        moments = cls(model.names)
         actions = weights_as_arrays(weights, model.names)
         reference = Model(model.weights, model.noise_variances, model.intercepts, model.order)
         sums = moment_sums.expected_sums(reference, actions)
@@ -108,10 +109,9 @@ class Moments:
         about = moment_sums.expected_sums(centred, actions._replace(values=shifted))
         sums = np.stack([sums, about, np.zeros_like(sums)])
         marks = {m: sums * (mark_at(m) / total) for m in range(marks_before(total))}
-        moments._state = replace(
-            moments._state, n=total, sums=sums, origins=origins, marks=marks, views={}
-        )
-        return moments
+        empty = State.empty(len(model.names))
+        state = replace(empty, n=total, sums=sums, origins=origins, marks=marks)
+        return cls.from_state(model.names, state)
 
     @property
     def n(self) -> float:
@@ -173,12 +173,10 @@ class Moments:
                 f"Moments of different nodes cannot be merged: {', '.join(self.names)} "
                 f"against {', '.join(other.names)}."
             )
-        self._state = self._state.merged(other._state)
+        self._state = self._state.merge(other.state)
 
     def copy(self) -> Self:
-        twin = copy(self)
-        twin._state = self._state
-        return twin
+        return self.from_state(self._names, self._state)
 
     def rows(self, *, intercept: bool) -> RowMoments:
         """The per-node view that the engine reads."""
@@ -219,14 +217,16 @@ class Moments:
         sample counts for nothing in every row: a sample must count for all rows that it can or
         for none, or the swapped rows could close a cycle.
         """
-        return self.rows(intercept=False) if not intercept else self._anchored(self._state.sums)
+        return (
+            self.rows(intercept=False) if not intercept else self._about_anchors(self._state.sums)
+        )
 
-    def _anchored(self, sums: Floats, *, is_later: bool = False) -> RowMoments:
+    def _about_anchors(self, sums: Floats, *, is_later: bool = False) -> RowMoments:
         """About the anchors; those do not count, unless the sums are of later samples."""
         p = len(self.names)
-        uncounted, left_out = 1.0, self._state.anchors.skipped(p)
+        uncounted, left_out = 1.0, self._state.anchors.skips(p)
         if is_later:
-            uncounted, left_out = 0.0, Anchors().skipped(p)
+            uncounted, left_out = 0.0, Anchors().skips(p)
         grams, lows, counts = self._own_views(
             lambda view: moment_sums.anchored_moments(view, uncounted, *left_out), sums
         )
@@ -239,7 +239,7 @@ class Moments:
         variable had lost its digits.
         """
         kept = (
-            self._anchored(sums) if intercept else self._rows(sums, intercept=False)
+            self._about_anchors(sums) if intercept else self._rows(sums, intercept=False)
             for _, sums in sorted(self._state.marks.items())
         )
         views = [view for view in kept if not np.isnan(view.grams).any()]
@@ -267,10 +267,10 @@ class Moments:
         )
         if not intercept:
             return Split(mark // 2, estimation, self._rows(later, intercept=False), estimation)
-        training, after = (self._anchored(sums, is_later=True) for sums in (before, later))
+        training, after = (self._about_anchors(sums, is_later=True) for sums in (before, later))
         return Split(mark // 2, training, after, estimation)
 
-    def watched(self, *, intercept: bool) -> WatchedRows | None:
+    def assumption_rows(self, *, intercept: bool) -> WatchedRows | None:
         """Training and later samples with squares, time and actions; None while there are too few,
         and of expected moments, which have no times.
         """

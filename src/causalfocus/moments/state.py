@@ -81,7 +81,7 @@ class State:
                 watch = watch.with_mark(mark)
         return replace(self, n=float(n), sums=sums, marks=marks, watch=watch, views={})
 
-    def merged(self, other: "State") -> "State":
+    def merge(self, other: "State") -> "State":
         """With what another holds, collected later."""
         if self.n == 0.0 or other.n == 0.0:
             return other if self.n == 0.0 else self
@@ -99,6 +99,6 @@ class State:
         is_sure = state.is_sure and other.is_sure and largest_loss <= moment_sums.FAR
         # The squares that are watched lose twice as many digits.
         keeps_marks = largest_loss**2 <= moment_sums.FAR
-        watch = state.watch.merged(other.watch, steps, keeps_marks=keeps_marks)
+        watch = state.watch.merge(other.watch, steps, keeps_marks=keeps_marks)
         n = state.n + other.n
         return replace(state, n=n, sums=sums, watch=watch, is_sure=is_sure, views={})

@@ -172,7 +172,7 @@ class _Problem:
         )
         rivals = tuple(
             BindingRival(one.response.model, one.response.changes, one.share)
-            for one in found.binding()
+            for one in found.binding_responses()
         )
         return Complexity(
             value=found.value,

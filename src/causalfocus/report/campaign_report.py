@@ -40,7 +40,7 @@ BROWSERS: Final = (
 
 def report_html(campaign: Campaign) -> str:
     """The report as the text of an HTML file."""
-    with campaign.held():
+    with campaign.hold():
         now = status(campaign)
         specification = campaign.specification
         style = "".join((HOME / name).read_text() for name in ("style.css", "report.css"))

@@ -10,7 +10,7 @@ from scipy.special import ndtri
 
 from causalfocus.arrays import Floats
 from causalfocus.campaign.status import EdgeStatus
-from causalfocus.report.layout import Layout, layered
+from causalfocus.report.layout import Layout, layers_of
 from causalfocus.report.svg import Drawn, Plane, Point, path, picture, tag
 from causalfocus.system.sem import LinearSEM
 
@@ -39,7 +39,7 @@ def graph_drawing(
     threshold : evidence from which on an edge is certain
     is_certain : whether all of it is certified
     """
-    layout = layered(model)
+    layout = layers_of(model)
     halves = {name: max(22.0, LETTER * len(_short(name)) / 2 + 12) for name in model.names}
     widest = max(halves.values())
     across = max(ACROSS, 2 * widest + 90)
@@ -269,7 +269,7 @@ def quantile_drawing(name: str, residuals: Floats) -> Drawn:
         f"Residuals of {name} against normal quantiles",
         plane.axes("normal quantile", f"residual of {_short(name)}", 4),
         path([plane.at(-reach, -reach), plane.at(reach, reach)], class_="threshold"),
-        *(tag("circle", cx=x, cy=y, r=1.8, class_="point") for x, y in _placed(plane, pairs)),
+        *(tag("circle", cx=x, cy=y, r=1.8, class_="point") for x, y in _place(plane, pairs)),
     )
 
 
@@ -282,7 +282,7 @@ def fitted_drawing(name: str, fitted: Floats, residuals: Floats) -> Drawn:
     plane = Plane(left=44, top=24, width=240, height=170, x=(low, high), y=(-size, size))
     every = max(1, len(fitted) // MOST_POINTS)
     pairs = zip(fitted[::every].tolist(), residuals[::every].tolist(), strict=True)
-    parts = [tag("circle", cx=x, cy=y, r=1.8, class_="point") for x, y in _placed(plane, pairs)]
+    parts = [tag("circle", cx=x, cy=y, r=1.8, class_="point") for x, y in _place(plane, pairs)]
     parts.append(path([plane.at(low, 0.0), plane.at(high, 0.0)], class_="threshold"))
     edges = np.quantile(fitted, np.linspace(0, 1, 11))
     place = np.clip(np.searchsorted(edges, fitted, side="right") - 1, 0, 9)
@@ -299,5 +299,5 @@ def fitted_drawing(name: str, fitted: Floats, residuals: Floats) -> Drawn:
     )
 
 
-def _placed(plane: Plane, pairs: "zip[tuple[float, float]]") -> list[Point]:
+def _place(plane: Plane, pairs: "zip[tuple[float, float]]") -> list[Point]:
     return [plane.at(x, y) for x, y in pairs]

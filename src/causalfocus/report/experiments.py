@@ -35,7 +35,7 @@ def experiment_figure(runs: Sequence[Sampled]) -> Figure:
     figure.legend(
         *structure.get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False
     )
-    _stopping(stopping, [run for run in runs if run.specification.is_certified])
+    _draw_stops(stopping, [run for run in runs if run.specification.is_certified])
     for axes, letter in zip((structure, weights, stopping), "abc", strict=True):
         axes.set_title(f"({letter})", loc="left", fontsize=10)
         axes.spines[["top", "right"]].set_visible(False)
@@ -96,7 +96,7 @@ def _errors(axes: Axes, runs: Sequence[Sampled], what: str, label: str) -> None:
     axes.set_ylabel(label)
 
 
-def _stopping(axes: Axes, runs: Sequence[Sampled]) -> None:
+def _draw_stops(axes: Axes, runs: Sequence[Sampled]) -> None:
     top = 0.0
     for run in runs:
         name, colour, line, marker = LOOKS[run.specification.method]

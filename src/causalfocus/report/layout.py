@@ -38,7 +38,7 @@ class _Place:
     near: list["_Place"] = field(default_factory=list)
 
 
-def layered(model: LinearSEM) -> Layout:
+def layers_of(model: LinearSEM) -> Layout:
     """A layout that is a function of the model alone; ties keep the order of the names."""
     depth = _depths(model)
     layers: list[list[_Place]] = [[] for _ in range(int(depth.max()) + 1)]

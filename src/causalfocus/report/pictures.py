@@ -13,7 +13,7 @@ from causalfocus.arrays import Floats
 from causalfocus.errors import MissingExtraError
 from causalfocus.learner.result import Result
 from causalfocus.planning.forecast import Outlook
-from causalfocus.report.layout import Layout, Point, layered
+from causalfocus.report.layout import Layout, Point, layers_of
 from causalfocus.system.actions import Action
 from causalfocus.system.sem import LinearSEM
 
@@ -50,7 +50,7 @@ def draw_graph(
     """
     from matplotlib.patches import Circle
 
-    places = layout or layered(model)
+    places = layout or layers_of(model)
     true_edges = None if truth is None else {(c, e): w for c, e, w in truth.edges}
     drawn = {(c, e): w for c, e, w in model.edges}
     for edge, weight in drawn.items():
@@ -72,7 +72,7 @@ def draw_graph(
 
 def comparison(truth: LinearSEM, estimate: LinearSEM) -> Figure:
     """The true graph beside the recovered one, nodes in the same places."""
-    layout = layered(truth)
+    layout = layers_of(truth)
     wide, high = np.ptp(np.array(list(layout.nodes.values())), axis=0) + 1.0
     figure = new_figure(10, float(np.clip(5 * high / wide, 1.5, 6)) + 1.0)
     left, right = figure.subplots(1, 2)
@@ -92,7 +92,7 @@ def journey(truth: LinearSEM, result: Result, trace: Sequence[tuple[int, float]]
     """A finished run: the graph found beside the true one, the evidence, where the rounds went."""
     figure = new_figure(11, 8)
     (left, right), (evidence, allocation) = figure.subplots(2, 2)
-    layout = layered(truth)
+    layout = layers_of(truth)
     draw_graph(left, truth, layout=layout, title="True system")
     draw_graph(right, result.model, truth=truth, layout=layout, title="Found")
 

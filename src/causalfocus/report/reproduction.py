@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from causalfocus.experiments.analysis import Sampled, sampled
+from causalfocus.experiments.analysis import Sampled, collect
 from causalfocus.experiments.specification import Setting, Specification
 from causalfocus.experiments.store import Store
 from causalfocus.experiments.tables import (
@@ -35,7 +35,7 @@ def deliver(store: Store, units: list[Unit], replicates: int) -> dict[str, Any]:
         runs = [
             run
             for specification, parts in methods.items()
-            if (run := sampled(setting, specification, store.read(parts), replicates))
+            if (run := collect(setting, specification, store.read(parts), replicates))
         ]
         if runs:
             for kind in ("png", "pdf"):

@@ -94,14 +94,26 @@ class Plane:
             x, _ = self.at(value, self.y[0])
             parts.append(path([(x, bottom), (x, bottom + 4)], class_="axis"))
             parts.append(
-                tag("text", shown(value), x=x, y=bottom + 16, class_="tick", text_anchor="middle")
+                tag(
+                    "text",
+                    tick_text(value),
+                    x=x,
+                    y=bottom + 16,
+                    class_="tick",
+                    text_anchor="middle",
+                )
             )
         for value in ticks(*self.y, n_ticks):
             _, y = self.at(self.x[0], value)
             parts.append(path([(self.left - 4, y), (self.left, y)], class_="axis"))
             parts.append(
                 tag(
-                    "text", shown(value), x=self.left - 7, y=y + 4, class_="tick", text_anchor="end"
+                    "text",
+                    tick_text(value),
+                    x=self.left - 7,
+                    y=y + 4,
+                    class_="tick",
+                    text_anchor="end",
                 )
             )
         middle = self.left + self.width / 2
@@ -126,6 +138,6 @@ def ticks(low: float, high: float, n: int) -> list[float]:
     return [0.0 if i == 0 else i * step for i in range(first, last + 1)]
 
 
-def shown(value: float) -> str:
+def tick_text(value: float) -> str:
     """A number at a tick."""
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"

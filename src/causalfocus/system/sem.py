@@ -96,7 +96,7 @@ class LinearSEM:
     ) -> Self:
         """A model from the engine, which has made sure of everything that __init__ checks."""
         model = cls.__new__(cls)
-        model._set(weights, variances, intercepts, names)
+        cls._set(model, weights, variances, intercepts, names)
         return model
 
     def _set(
@@ -286,7 +286,7 @@ class LinearSEM:
         """A model from adjacency[cause, effect]."""
         return cls(np.asarray(adjacency).T, noise_variances, intercepts, names)
 
-    def relabelled(self, names: Iterable[str]) -> Self:
+    def relabel(self, names: Iterable[str]) -> Self:
         """The same system with its nodes in another order."""
         labels = checked_names(names)
         if sorted(labels) != sorted(self.names):
@@ -302,7 +302,7 @@ class LinearSEM:
         if self.names != other.names:
             raise InvalidInputError(
                 f"The models have different nodes or orders of nodes: {', '.join(self.names)} "
-                f"against {', '.join(other.names)}. Reorder one with relabelled()."
+                f"against {', '.join(other.names)}. Reorder one with relabel()."
             )
 
     def __eq__(self, other: object) -> bool:

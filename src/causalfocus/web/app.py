@@ -70,27 +70,27 @@ def create_app(
         title="causalfocus", docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan
     )
     app.add_middleware(Guarded, guard=server.guard)
-    _refusing(app, server)
-    _reading(app, server)
-    _downloading(app, server)
-    _writing(app, server)
+    _add_refusals(app, server)
+    _add_pages(app, server)
+    _add_downloads(app, server)
+    _add_verbs(app, server)
     return app
 
 
-def _refusing(app: FastAPI, server: Server) -> None:
+def _add_refusals(app: FastAPI, server: Server) -> None:
     @app.exception_handler(FieldError)
     async def wrong_fields(request: Request, error: FieldError) -> Response:
-        return await _refused(request, server, error.errors, 422)
+        return await _refuse(request, server, error.errors, 422)
 
     @app.exception_handler(CausalFocusError)
     async def wrong(request: Request, error: CausalFocusError) -> Response:
         status = 422 if isinstance(error, InvalidInputError | AlreadyStoppedError) else 503
         if request.method == "POST":
-            return await _refused(request, server, {"": str(error)}, status)
+            return await _refuse(request, server, {"": str(error)}, status)
         return PlainTextResponse(str(error), status)
 
 
-async def _refused(
+async def _refuse(
     request: Request, server: Server, errors: dict[str, str], status: int
 ) -> Response:
     """With the reason beside each field: for the page's script, or as a page."""
@@ -105,7 +105,7 @@ def _wants_json(request: Request) -> bool:
     return "application/json" in request.headers.get("Accept", "")
 
 
-def _reading(app: FastAPI, server: Server) -> None:
+def _add_pages(app: FastAPI, server: Server) -> None:
     @app.get("/")
     def page(request: Request) -> Response:
         token = request.query_params.get("token")
@@ -146,22 +146,24 @@ async def _changes(request: Request, server: Server) -> AsyncIterator[str]:
         await asyncio.sleep(LOOK_EVERY)
 
 
-def _downloading(app: FastAPI, server: Server) -> None:
+def _add_downloads(app: FastAPI, server: Server) -> None:
     @app.get("/samples.csv")
     def samples() -> Response:
-        return StreamingResponse(_lines(server), media_type="text/csv", headers=_saved("csv"))
+        return StreamingResponse(
+            _lines(server), media_type="text/csv", headers=_as_attachment("csv")
+        )
 
     @app.get("/campaign.json")
     def whole() -> Response:
         with Campaign.open(server.path, read_only=True) as campaign:
             text = whole_json(campaign)
-        return Response(text, media_type="application/json", headers=_saved("json"))
+        return Response(text, media_type="application/json", headers=_as_attachment("json"))
 
     @app.get("/report.html")
     def report() -> Response:
         with Campaign.open(server.path, read_only=True) as campaign:
             text = report_html(campaign)
-        return HTMLResponse(text, headers=_saved("html"))
+        return HTMLResponse(text, headers=_as_attachment("html"))
 
 
 def _lines(server: Server) -> Iterator[str]:
@@ -169,11 +171,11 @@ def _lines(server: Server) -> Iterator[str]:
         yield from samples_csv(campaign)
 
 
-def _saved(kind: str) -> dict[str, str]:
+def _as_attachment(kind: str) -> dict[str, str]:
     return {"Content-Disposition": f'attachment; filename="campaign.{kind}"'}
 
 
-def _writing(app: FastAPI, server: Server) -> None:
+def _add_verbs(app: FastAPI, server: Server) -> None:
     @app.post("/{name}")
     async def write(name: str, request: Request) -> Response:
         refusal = server.guard.refusal_to_write(request)

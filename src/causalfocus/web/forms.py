@@ -102,13 +102,13 @@ def _is_row(key: str) -> bool:
 def _number(fields: Mapping[str, str], key: str, errors: dict[str, str]) -> float:
     text = fields.get(key, "").strip()
     try:
-        return number_in(text, key.partition(":")[0]) if text else _missing()
+        return number_in(text, key.partition(":")[0]) if text else _raise_missing()
     except InvalidInputError as error:
         errors[key] = f"{error}."
         return 0.0
 
 
-def _missing() -> float:
+def _raise_missing() -> float:
     raise InvalidInputError("A number is needed")
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from causalfocus.campaign import Asked, Campaign, Event
-from causalfocus.campaign.status import Remaining, Status, remaining, status
+from causalfocus.campaign.status import Remaining, Status, rounds_to_go, status
 from causalfocus.report.campaign_report import drawings
 from causalfocus.report.svg import Drawn
 
@@ -49,14 +49,14 @@ class Looker:
 
     def look(self) -> tuple[Status, dict[str, Drawn]]:
         """The present status with its drawings; they are made once for all who look."""
-        with self.campaign.held():
+        with self.campaign.hold():
             if self._drawn is None or self._drawn[0].last_event != self.campaign.last_event:
                 found = status(self.campaign, foretell=False)
-                now = replace(found, remaining=self._remaining(found))
+                now = replace(found, remaining=self._rounds_to_go(found))
                 self._drawn = now, drawings(self.campaign, now)
             return self._drawn
 
-    def _remaining(self, now: Status) -> Remaining | None:
+    def _rounds_to_go(self, now: Status) -> Remaining | None:
         if now.state != "running":
             return None
         if self._foretold is not None:
@@ -64,7 +64,7 @@ class Looker:
             if found is not None and 0 <= now.rounds - then <= then // FORETELL_SHARE:
                 ends = (found.rounds, found.low, found.high)
                 return Remaining(*(max(0, n - (now.rounds - then)) for n in ends))
-        found = remaining(self.campaign)
+        found = rounds_to_go(self.campaign)
         self._foretold = now.rounds, found
         return found
 
@@ -89,6 +89,6 @@ class Looker:
         return LogPage(tuple(events), search, page, n_pages, n)
 
 
-def chosen(now: Status, wanted: int | None) -> Asked | None:
-    """The pending action that the form is about: the one that was chosen, or the oldest."""
+def pick_asked(now: Status, wanted: int | None) -> Asked | None:
+    """The pending action that the form is about: the one that was pick_asked, or the oldest."""
     return next((a for a in now.pending if a.id == wanted), now.pending[0] if now.pending else None)

@@ -10,7 +10,7 @@ from causalfocus.campaign import Campaign
 from causalfocus.errors import InvalidInputError
 from causalfocus.report.campaign_report import environment
 from causalfocus.web.forms import specification_in
-from causalfocus.web.look import Looker, chosen
+from causalfocus.web.look import Looker, pick_asked
 from causalfocus.web.security import Guard
 
 TEMPLATES: Final = Path(__file__).parent / "templates"
@@ -101,7 +101,7 @@ class Server:
         search, page = request.query_params.get("search", ""), request.query_params.get("page", "")
         page = page if len(page) < 10 else ""
         is_number = wanted.isascii() and wanted.isdecimal() and len(wanted) < 18
-        asked = chosen(shown["now"], int(wanted) if is_number else None)
+        asked = pick_asked(shown["now"], int(wanted) if is_number else None)
         if fields.get("id") and (asked is None or str(asked.id) != fields["id"]):
             fields = {}  # what was typed belongs to another action
         return shown | {

@@ -81,7 +81,7 @@ def record(
             done = None if action is None else action_in(action, campaign.names)
             sample = {name: number_in(text, name) for name, text in _pairs(values or [])}
             if not sample and is_at_terminal() and not as_json:
-                sample = _prompted(campaign, number, done)
+                sample = _prompt(campaign, number, done)
             told = [campaign.record(sample, id=number, action=done, who=who, note=note)]
         if as_json:
             typer.echo(json.dumps([_told_facts(event, campaign) for event in told]))
@@ -174,7 +174,7 @@ def _pairs(texts: list[str]) -> list[tuple[str, str]]:
     return found
 
 
-def _prompted(campaign: Campaign, number: int | None, done: Action | None) -> dict[str, float]:
+def _prompt(campaign: Campaign, number: int | None, done: Action | None) -> dict[str, float]:
     """Ask a person for the values, one by one."""
     pending = {asked.id: asked for asked in campaign.pending}
     if done is None:

@@ -42,7 +42,7 @@ def import_(
         lines = read_samples(
             csv,
             campaign.names,
-            columns=dict(_mapped(text) for text in columns or []),
+            columns=dict(_column_map(text) for text in columns or []),
             delimiter=delimiter_of(delimiter),
             encoding=encoding,
             all_observed=all_observed,
@@ -101,7 +101,7 @@ def verify(file: File, as_json: AsJson = False) -> None:
             typer.echo(f"All {n:,} events are as they were written, and lead to this state.")
 
 
-def _mapped(text: str) -> tuple[str, str]:
+def _column_map(text: str) -> tuple[str, str]:
     column, sign, name = text.rpartition("=")
     if not (sign and column and name):
         raise InvalidInputError(f"The map {text!r} must look like COLUMN=VARIABLE.")

@@ -58,7 +58,7 @@ def new(
         chosen = Specification.read(spec)
     else:
         ask = is_at_terminal() and not as_json
-        title = title if title is not None else _asked(ask, "What is it about", "")
+        title = title if title is not None else _ask_for(ask, "What is it about", "")
         variables = variable or (_asked_variables() if ask else [])
         if not variables:
             raise InvalidInputError(
@@ -66,7 +66,7 @@ def new(
                 "a file with --spec."
             )
         smallest = min_effect if min_effect is not None else _number(ask, "min-effect", SMALLEST)
-        accuracy = epsilon if epsilon is not None else _asked(ask, ACCURACY, f"{smallest / 2:g}")
+        accuracy = epsilon if epsilon is not None else _ask_for(ask, ACCURACY, f"{smallest / 2:g}")
         pairs = [_variable(text) for text in variables]
         names = [name for name, _ in pairs]
         _refuse_doubles(names)
@@ -99,7 +99,7 @@ SMALLEST = "The smallest effect that matters (units of effect per unit of cause)
 ACCURACY = "Accuracy of the weights, at most half of that; none for the graph alone"
 
 
-def _asked(ask: bool, what: str, default: str) -> str:
+def _ask_for(ask: bool, what: str, default: str) -> str:
     return str(typer.prompt(what, default=default, show_default=bool(default))) if ask else default
 
 

@@ -154,7 +154,7 @@ def _sum_between(times: Times, t: int, j: int, i: int, k: int) -> float:
 
 
 @kernel
-def _gained(
+def _gain(
     fit: Fit,
     direction: Direction,
     mixing: DirectionMixing,
@@ -244,7 +244,7 @@ def piece_evidence(
     v1, v2 = piece.low, piece.high
     if not (v1 > 0.0 and v2 < math.inf):
         return -math.inf
-    gained = _gained(fit, direction, mixing, departure, piece, work)
+    gained = _gain(fit, direction, mixing, departure, piece, work)
     if math.isnan(gained):
         return -math.inf
     penalty = _penalty(fit.gram, direction, mixing, v1, work)
