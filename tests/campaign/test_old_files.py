@@ -1,0 +1,112 @@
+"""Files that version 1 wrote, one of each rule: they open, verify and go on, from now on for ever.
+
+Each was made by the code of its time: an import, a rejection, a correction, a sample that nobody
+had asked for, asks that still wait and, but for the paper's rule, a certificate after which
+somebody went on. `expected.json` holds what that code said of it, and of five rounds more.
+"""
+
+import json
+import shutil
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import causalfocus as cf
+from causalfocus.campaign import Campaign, Specification
+from causalfocus.campaign.status import status
+from worlds import rig
+
+FILES = Path(__file__).with_name("files")
+EXPECTED: dict[str, dict[str, Any]] = json.loads((FILES / "expected.json").read_text())
+RULES = {"resolution": "gaussian", "evidence": "class", "paper": "paper"}
+SYSTEM = cf.LinearSEM(
+    [[0.0, 0.0, 0.0], [0.9, 0.0, 0.0], [0.0, -0.7, 0.0]],
+    [1.0, 0.9, 1.1],
+    [20.0, 3.0, 1.0],
+    ["heater", "flow", "yield"],
+)
+
+every_file = pytest.mark.parametrize("name", RULES)
+
+
+@pytest.fixture
+def old(name: str, path: Path) -> Path:
+    shutil.copy(FILES / f"{name}.campaign", path)
+    return path
+
+
+def assert_same_model(found: cf.LinearSEM, said: dict[str, Any]) -> None:
+    """To the digits that any machine agrees on."""
+    then = cf.LinearSEM.from_dict(said)
+    assert found.names == then.names and found.shd(then) == 0
+    np.testing.assert_allclose(found.weights, then.weights, rtol=1e-7)
+    np.testing.assert_allclose(found.noise_variances, then.noise_variances, rtol=1e-7)
+
+
+@every_file
+def test_it_opens_and_verifies(name: str, old: Path) -> None:
+    said = EXPECTED[name]
+    with Campaign.open(old, read_only=True) as campaign:
+        assert campaign.specification.rule == RULES[name]
+        assert campaign.rounds == said["rounds"] and campaign.contradiction is None
+        result = campaign.result()
+        assert (result.certified, result.rounds) == (said["certified"], said["stopped_at"])
+        assert_same_model(result.model, said["model"])
+        assert campaign.decision.evidence == pytest.approx(said["evidence"], rel=1e-6)
+        assert [[a.id, str(a.action)] for a in campaign.pending] == said["pending"]
+        assert [a.number for a in campaign.learner.pending] == [a.id for a in campaign.pending]
+        assert campaign.verify() == said["events"]
+        assert status(campaign, foretell=False).state == (
+            "certified" if said["certified"] else "running"
+        )
+
+
+@every_file
+def test_it_goes_on_as_it_would_have(name: str, old: Path) -> None:
+    said, system = EXPECTED[name], rig(2, SYSTEM)
+    taken = []
+    with Campaign.open(old) as campaign:
+        for _ in range(5):
+            (asked,) = campaign.next()
+            taken.append([asked.id, str(asked.action)])
+            campaign.record(system(asked.action), id=asked.id)
+        assert taken == said["then_asked"]
+        assert_same_model(campaign.learner.estimate, said["then_estimate"])
+        assert campaign.decision.evidence == pytest.approx(said["then_evidence"], rel=1e-6)
+    with Campaign.open(old) as campaign:
+        assert campaign.rounds == said["rounds"] + 5 and campaign.verify() == said["events"] + 10
+
+
+@every_file
+def test_the_stored_document_keeps_its_words_and_its_version(name: str, old: Path) -> None:
+    """Who has not upgraded yet can go on with the file."""
+    with Campaign.open(old) as campaign:
+        campaign.note("still here")
+    raw = sqlite3.connect(old)
+    ((document,),) = raw.execute("SELECT document FROM specification").fetchall()
+    ((version,),) = raw.execute("PRAGMA user_version").fetchall()
+    raw.close()
+    assert json.loads(document)["stopping"] == name and version == 1
+    assert Specification.from_stored(document).to_dict()["rule"] == RULES[name]
+
+
+def test_new_files_speak_of_rules(path: Path) -> None:
+    actions = cf.ActionSet({"a": (0, 1), "b": None})
+    with Campaign.create(path, actions, cf.ModelClass(0.2), epsilon=0.1):
+        pass
+    raw = sqlite3.connect(path)
+    ((document,),) = raw.execute("SELECT document FROM specification").fetchall()
+    ((version,),) = raw.execute("PRAGMA user_version").fetchall()
+    raw.close()
+    given = json.loads(document)
+    assert (given["version"], given["rule"], version) == (2, "gaussian", 2)
+    assert "stopping" not in given
+
+
+def test_a_document_of_a_later_version_is_not_guessed_at() -> None:
+    document = json.dumps({"version": 3, "variables": {"a": {}}, "min_effect": 1, "epsilon": None})
+    with pytest.raises(cf.InvalidInputError, match="version 3 and this causalfocus reads up to 2"):
+        Specification.from_stored(document)
