@@ -51,7 +51,7 @@ while not learner.decision.stop:
     learner.tell(action, rig(action))
 
 # %% [markdown]
-# ## The answer
+# ## The result
 
 # %%
 result = learner.result()

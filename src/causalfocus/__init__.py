@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         NumericalError,
         UnidentifiableWarning,
     )
-    from causalfocus.guarantees import evidence, paper_log_tail
+    from causalfocus.guarantees import Guarantee, evidence, paper_log_tail
     from causalfocus.learner.focus import Focus
     from causalfocus.learner.result import Result
     from causalfocus.learner.run import Round, run
@@ -60,6 +60,7 @@ _HOME = {
     "LinearSEM": "system.sem",
     "PAPER_CLASS": "system.space",
     "ModelClass": "system.space",
+    "Guarantee": "guarantees",
     "evidence": "guarantees",
     "paper_log_tail": "guarantees",
     "random_sem": "system.drawn",
@@ -78,6 +79,7 @@ __all__ = [
     "CausalFocusError",
     "Complexity",
     "Focus",
+    "Guarantee",
     "InvalidInputError",
     "LinearSEM",
     "MissingExtraError",

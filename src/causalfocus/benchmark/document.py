@@ -200,7 +200,7 @@ def _certificate_table(rows: list[CertificateSummary]) -> str:
 
 FOCUS and uniform sampling under the class rule on random systems with the paper's settings
 (density 0.3, epsilon 0.07, no intercepts). `ratio`: rounds times C_epsilon over log(1/delta) at
-delta = 0.05. `wrong`: certified answers that are not right, over both designs and the deltas
+delta = 0.05. `wrong`: certified claims that are not right, over both designs and the deltas
 {", ".join(f"{delta:g}" for delta in DELTAS)}. `slope`: of the mean rounds over log(1/delta).
 
 | p | systems | stopped | wrong | median rounds | ratio | uniform / FOCUS | slope | mean 1/C |

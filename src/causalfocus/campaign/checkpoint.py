@@ -3,7 +3,7 @@
 The log stays the truth. A checkpoint is used only if it was made by the very same code and
 numerical libraries, for the same specification, after the very events that the log has (their
 chained digest agrees), and if its own digest is right; else the log is replayed from the start. So
-a checkpoint saves time and does not change an answer. It holds numbers and names, nothing that is
+a checkpoint saves time and does not change a result. It holds numbers and names, nothing that is
 executed.
 """
 

@@ -35,7 +35,7 @@ class Replicate:
         the most probable DAG; so that designs can be compared without their estimators
     counts : of all actions, in the order of the action set, at the end of the budget
     stops : rounds to the certificate for each delta; None if it was not reached
-    wrong : whether that answer was wrong; None likewise
+    wrong : whether that claim was wrong; None likewise
     refuted : the round at which the assumptions, which hold, were refuted at the smallest delta
     complexity : C_epsilon of the system, for methods that are certified
     """

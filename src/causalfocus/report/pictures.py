@@ -138,7 +138,7 @@ def outlook_picture(
         )
     left.set(
         xscale="log",
-        xlabel="delta: how often the answer may be wrong",
+        xlabel="delta: how often it may be wrong",
         ylabel="rounds",
         title="Rounds to a certificate, with four runs of five",
         ylim=(0, None),

@@ -1,4 +1,4 @@
-"""The web application: addresses and their answers."""
+"""The web application: addresses and what they give."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
