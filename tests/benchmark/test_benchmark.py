@@ -46,7 +46,7 @@ def test_benchmark_of_campaign_files() -> None:
 
 
 def test_benchmark_without_the_referee_says_so(tmp_path: Path) -> None:
-    done = causalfocus("benchmark", "--quick", "--json", cwd=tmp_path)
+    done = causalfocus("benchmark", "engine", "--quick", "--json", cwd=tmp_path)
     assert done.returncode == 0
     assert "No literal enumeration" in done.stderr
     assert json.loads(done.stdout)["ratios"] == []

@@ -89,15 +89,22 @@ def test_versions(campaign: Campaign, path: Path, monkeypatch: pytest.MonkeyPatc
         *schema.MIGRATIONS,
         "CREATE TABLE extra (a INTEGER) STRICT; INSERT INTO extra VALUES (1);",
     )
+    raw = sqlite3.connect(path)
+    raw.execute("PRAGMA user_version=1")  # as of a file whose tables lack the extra one
+    raw.close()
     monkeypatch.setattr(file_module, "MIGRATIONS", more)
-    monkeypatch.setattr(file_module, "VERSION", len(more))
+    monkeypatch.setattr(file_module, "SAME_TABLES_SINCE", len(more))
+    monkeypatch.setattr(file_module, "VERSION", 3)
     with pytest.raises(CampaignError, match="must be brought to 2 first"):
         Campaign.open(path, read_only=True)
     with Campaign.open(path) as newer:
         assert newer.rounds == 2
         assert newer._ledger.file.read("SELECT a FROM extra") == [(1,)]
     monkeypatch.undo()
-    with pytest.raises(CampaignError, match=r"version 2 .* reads up to 1: .* Upgrade causalfocus"):
+    raw = sqlite3.connect(path)
+    raw.execute("PRAGMA user_version=3")
+    raw.close()
+    with pytest.raises(CampaignError, match=r"version 3 .* reads up to 2: .* Upgrade causalfocus"):
         Campaign.open(path)
 
 

@@ -1,5 +1,7 @@
 """Learners that must be equal to the bit, whatever way their samples came."""
 
+from dataclasses import replace
+
 import causalfocus as cf
 from campaign.hands import SYSTEM
 from causalfocus.campaign import Campaign
@@ -30,9 +32,9 @@ def play_whole(campaign: Campaign) -> Playback:
 
 
 def is_same(one: cf.Focus, other: cf.Focus) -> bool:
-    """Whether two learners are equal to the bit, in all that the next rounds depend on."""
+    """Whether two learners are equal to the bit in all that they have learned, whoever asked."""
     return (
-        are_same(one.state, other.state)
+        are_same(replace(one.state, asks=other.state.asks), other.state)
         and one.decision.evidence == other.decision.evidence
         and one.decision.reason == other.decision.reason
         and one.result() == other.result()

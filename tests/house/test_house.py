@@ -12,10 +12,10 @@ ROOT = Path(__file__).parents[2]
 
 
 def load() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("house", ROOT / "tools" / "house.py")
+    spec = importlib.util.spec_from_file_location("count_house", ROOT / "tools" / "house.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules["house"] = module
+    sys.modules["count_house"] = module
     spec.loader.exec_module(module)
     return module
 

@@ -130,8 +130,8 @@ class Focus(Recording[FocusState]):
                 f"this learner will certify nothing."
             )
         raise AlreadyStoppedError(
-            f"There is a certificate after {stop.rounds} rounds; see result(). More samples do no "
-            f"harm to it: call continue_after_stop() to go on asking."
+            f"The result was certified after {stop.rounds} rounds; see result(). More samples do "
+            f"no harm to it: call continue_after_stop() to go on asking."
         )
 
     def next_index(self, counts: Floats, t: int) -> int:

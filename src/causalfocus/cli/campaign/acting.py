@@ -201,7 +201,7 @@ def _after_stop(campaign: Campaign) -> str:
     file = campaign.path
     if result.certified:
         return (
-            f"There is a certificate after {result.rounds:,} rounds: see `causalfocus campaign "
+            f"The result was certified after {result.rounds:,} rounds: see `causalfocus campaign "
             f"status {file}`. To go on all the same: `causalfocus campaign go-on {file}`."
         )
     return (
