@@ -121,5 +121,5 @@ class WatchedRows:
         return self._row(self._later[self._views[j]], j, chosen)
 
     def _row(self, sums: Floats, j: int, groups: Ints) -> tuple[Row, float]:
-        found = watch_sums.watched_row(sums, groups)
-        return Row(found.high, found.low, j), found.n
+        high, low, n = watch_sums.watched_row(sums, groups)
+        return Row(high, low, j), n

@@ -49,8 +49,7 @@ def log_foretold(
     """
     if n_later <= 0.0:
         return 0.0
-    s, j = len(regressors), training.target
-    known, gram = training.high, later.high
+    s, j, known, gram = len(regressors), training.target, training.high, later.high
     if not gram[j, j] > 0.0:
         return -math.inf
     own_degrees = n_training - s

@@ -20,7 +20,6 @@ from causalfocus.kernels.exact.certificate import (
     SAFETY,
     W_EDGE,
     W_SWAP,
-    EdgeRow,
     Setting,
     departure_evidence,
     edge_row,
@@ -84,35 +83,19 @@ def family_tables(
             regressors = regressors_of(family, p, q)
             if family:
                 seen = edge_row(row, regressors, n, prior, p)
-                evidence[j, mask] = _family_evidence(
-                    seen, own_weight, bounds, setting, useful, enough, p
-                )
+                for m in range(len(regressors)):
+                    b = seen.fit.coefficients[m]
+                    d = distance_to_class(b, bounds) if regressors[m] < p else 0.0
+                    if d > 0.0:
+                        own_evidence = departure_evidence(
+                            seen, Departure(m, d), own_weight, bounds, setting, useful, p
+                        )
+                        evidence[j, mask] = max(evidence[j, mask], own_evidence)
+                        if own_evidence >= enough:
+                            break
             if evidence[j, mask] < enough:
                 costs[j, mask] = swapped + class_row_cost(row, regressors, n, p, bounds, work)
     return costs, evidence
-
-
-@kernel
-def _family_evidence(
-    row: EdgeRow,
-    own_weight: float,
-    bounds: Bounds,
-    setting: Setting,
-    useful: Span,
-    enough: float,
-    p: int,
-) -> float:
-    """Return the largest evidence of EDGE against a family, or one that is enough."""
-    largest = -math.inf
-    regressors = row.regressors
-    for m in range(len(regressors)):
-        d = distance_to_class(row.fit.coefficients[m], bounds) if regressors[m] < p else 0.0
-        if d > 0.0:
-            own = departure_evidence(row, Departure(m, d), own_weight, bounds, setting, useful, p)
-            largest = max(largest, own)
-            if own >= enough:
-                break
-    return largest
 
 
 @kernel

@@ -146,15 +146,14 @@ def direction_sums(
 @kernel
 def _sum_between(times: Times, t: int, j: int, i: int, k: int) -> float:
     """Return the sum of products over the samples between mark t - 1 and mark t."""
-    grams, lows = times.grams, times.lows
     if t == 0:
-        return grams[0, j, i, k]
-    high = grams[t, j, i, k] - grams[t - 1, j, i, k]
-    return high + (lows[t, j, i, k] - lows[t - 1, j, i, k])
+        return times.grams[0, j, i, k]
+    high = times.grams[t, j, i, k] - times.grams[t - 1, j, i, k]
+    return high + (times.lows[t, j, i, k] - times.lows[t - 1, j, i, k])
 
 
 @kernel
-def _gain(
+def piece_evidence(
     fit: Fit,
     direction: Direction,
     mixing: DirectionMixing,
@@ -162,13 +161,17 @@ def _gain(
     piece: Span,
     work: Floats,
 ) -> float:
-    """Return the least value of the terms in delta over v in [v1, v2]; nan where there is none."""
+    """Return a lower bound of the evidence over v in [v1, v2], a piece of the range; minus infinity
+    where it has none. `work` is room for five matrices of the size of A.
+    """
     gram, residual, n = fit.gram, fit.residual, fit.n
     ell, q, eta = direction.products, direction.square, direction.residual_product
     spread, wide, a0 = mixing.spread, mixing.wide, mixing.stiffness
     k, d = departure.coefficient, departure.distance
     v1, v2 = piece.low, piece.high
     s = gram.shape[0]
+    if not (v1 > 0.0 and v2 < math.inf):
+        return -math.inf
     w1 = (a0 * v1 + 0.5 * residual) / (a0 + 0.5 * n)
     matrix, inner, lower, product = work[0], work[1], work[2], work[3]
     for i in range(s):
@@ -178,7 +181,7 @@ def _gain(
         matrix[s, i] = matrix[i, s] = ell[i]
     matrix[s, s] = q + v2 / wide**2
     if math.isnan(invert(matrix, inner, lower)):
-        return math.nan
+        return -math.inf
     for i in range(s + 1):
         for j in range(s):
             product[i, j] = inner[i, s] * ell[j]
@@ -193,7 +196,7 @@ def _gain(
                 total += gram[i, m] * product[m, j]
             curve[i, j] = curve[j, i] = gram[i, j] / v2 - (gram[i, j] - total) / w1
     if math.isnan(invert(curve, curve_inverse, lower)):
-        return math.nan
+        return -math.inf
     offset, dent = 0.0, 0.0
     for i in range(s):
         offset += curve_inverse[k, i] * product[s, i]
@@ -202,18 +205,7 @@ def _gain(
     distance = max(d - abs(eta * offset) / w1, 0.0)
     gained = 0.5 * distance**2 / curve_inverse[k, k]
     gained += 0.5 * eta**2 / w1 * (at_last - dent / w1)
-    return min(gained, 0.5 * d * d / (v2 * fit.inverse[k, k]))
-
-
-@kernel
-def _penalty(
-    gram: Floats, direction: Direction, mixing: DirectionMixing, v1: float, work: Floats
-) -> float:
-    """Return the largest value of the determinant's term, at v1, and what its digits may be off."""
-    ell, q = direction.products, direction.square
-    spread, wide = mixing.spread, mixing.wide
-    s = gram.shape[0]
-    matrix, lower = work[0], work[2]
+    gained = min(gained, 0.5 * d * d / (v2 * fit.inverse[k, k]))
     for i in range(s):
         d_i = math.sqrt(spread[0, i] / v1 + spread[1, i])
         for j in range(i + 1):
@@ -224,33 +216,9 @@ def _penalty(
     largest = 1.0
     for i in range(s + 1):
         largest = max(largest, matrix[i, i])
-    return 0.5 * cholesky(matrix, lower) + ROUNDING * largest
-
-
-@kernel
-def piece_evidence(
-    fit: Fit,
-    direction: Direction,
-    mixing: DirectionMixing,
-    departure: Departure,
-    piece: Span,
-    work: Floats,
-) -> float:
-    """Return a lower bound of the evidence over v in [v1, v2], a piece of the range; minus infinity
-    where it has none.
-
-    work : room for five matrices of the size of A
-    """
-    v1, v2 = piece.low, piece.high
-    if not (v1 > 0.0 and v2 < math.inf):
-        return -math.inf
-    gained = _gain(fit, direction, mixing, departure, piece, work)
-    if math.isnan(gained):
-        return -math.inf
-    penalty = _penalty(fit.gram, direction, mixing, v1, work)
-    residual, n = fit.residual, fit.n
+    penalty = 0.5 * cholesky(matrix, lower) + ROUNDING * largest
     centre = min(max(residual / n, v1), v2)
-    value = variance_evidence(centre, residual, n, mixing.stiffness) + gained - penalty
+    value = variance_evidence(centre, residual, n, a0) + gained - penalty
     return value if value == value else -math.inf
 
 

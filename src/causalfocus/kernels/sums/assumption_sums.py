@@ -7,21 +7,12 @@ node k, 2k for the value that it was first set to and 2k + 1 for all others; 2p 
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from causalfocus.arrays import Floats, Ints
 from causalfocus.kernels.arithmetic import double_double as dd
 from causalfocus.kernels.compile import kernel
-
-
-class WatchedRow(NamedTuple):
-    """The sums of some groups as a full matrix, high and low parts, and their number of samples."""
-
-    high: Floats
-    low: Floats
-    n: float
 
 
 @kernel
@@ -120,8 +111,8 @@ def _add_times(
 
 
 @kernel
-def watched_row(sums: Floats, groups: Ints) -> WatchedRow:
-    """Return the sums of some groups as a full matrix, and their number of samples."""
+def watched_row(sums: Floats, groups: Ints) -> tuple[Floats, Floats, float]:
+    """Return the sums of some groups as a full matrix, high and low parts, and their number."""
     q = sums.shape[2]
     p = (q - 2) // 2
     total = np.zeros((2, q, q))
@@ -134,4 +125,4 @@ def watched_row(sums: Floats, groups: Ints) -> WatchedRow:
     for j in range(q):
         for k in range(j):
             total[0, k, j], total[1, k, j] = total[0, j, k], total[1, j, k]
-    return WatchedRow(total[0], total[1], total[0, p, p])
+    return total[0], total[1], total[0, p, p]
