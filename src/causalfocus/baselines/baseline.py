@@ -3,7 +3,6 @@
 import math
 from abc import abstractmethod
 from collections.abc import Iterable, MutableSequence
-from dataclasses import replace
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -118,7 +117,7 @@ class Baseline(Recording[S]):
         for told in self.log if log is None else log:
             twin.take(told)
         if log is None:
-            twin.adopt(replace(twin.state, asks=self._state.asks))
+            twin.adopt(twin.state.change(asks=self._state.asks))
         return twin
 
 

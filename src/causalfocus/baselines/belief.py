@@ -2,7 +2,7 @@
 
 import math
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, TypedDict
 
 import numpy as np
@@ -113,7 +113,7 @@ class BeliefLearner(Baseline[BeliefState]):
         since = state.rounds - max(self.warm_up, 1)
         if since < 0 or since % self.refit_every:
             return state
-        return replace(state, fit=self._refit(state, told))
+        return state.change(fit=self._refit(state, told))
 
     def _refit(self, state: BeliefState, told: Told) -> DcdiFit:
         """DCDI on all samples, the last of which is not in the log yet."""

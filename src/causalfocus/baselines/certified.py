@@ -53,7 +53,7 @@ class Certified(Focus):
             design="uniform",
         )
         self._chooser = learner.twin()
-        self._state = replace(self._state, chooser=self._chooser.state)
+        self._state = self._state.change(chooser=self._chooser.state)
         for told in learner.log:
             self.take(replace(told, ask=None))
 
@@ -70,7 +70,7 @@ class Certified(Focus):
 
     def after(self, told: Told) -> FocusState:
         chosen_by = self.learner.after(replace(told, ask=None))
-        return replace(super().after(told), chooser=chosen_by)
+        return super().after(told).change(chooser=chosen_by)
 
     def _twin(self, space: ModelClass, rule: Rule) -> "Certified":
         start = self.learner.twin(space)

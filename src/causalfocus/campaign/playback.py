@@ -188,7 +188,7 @@ class Playback:
             self._take(told)
             for _ in range(earlier.continued_at.count(self.learner.rounds)):
                 self.learner.continue_after_stop()
-        self.learner.adopt(replace(self.learner.state, asks=earlier.state.asks))
+        self.learner.adopt(self.learner.state.change(asks=earlier.state.asks))
 
     def as_row(self, action: Action, sample: Sample) -> tuple[float, ...]:
         """A sample as one number per variable, checked, without taking it in."""

@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -139,7 +138,7 @@ class Focus(Recording[FocusState]):
 
     def continue_after_stop(self) -> None:
         """Allow asking after the stop. The certificate stays as it is, and this is recorded."""
-        self._state = replace(self._state, continued=(*self._state.continued, self.rounds))
+        self._state = self._state.change(continued=(*self._state.continued, self.rounds))
 
     def after(self, told: Told) -> FocusState:
         at = self._index.get(told.action)
@@ -198,7 +197,7 @@ class Focus(Recording[FocusState]):
         """A learner of the same specification that was told the same, or another log."""
         twin = self._again(self.space, self.rule, log)
         if log is None:
-            twin.adopt(replace(twin.state, continued=self._state.continued))
+            twin.adopt(twin.state.change(continued=self._state.continued))
         return twin
 
     def with_space(self, space: ModelClass) -> "Focus":
@@ -216,7 +215,7 @@ class Focus(Recording[FocusState]):
         for told in self.log if log is None else log:
             twin.take(told)
         if log is None:
-            twin.adopt(replace(twin.state, asks=self._state.asks))
+            twin.adopt(twin.state.change(asks=self._state.asks))
         return twin
 
     def _twin(self, space: ModelClass, rule: Rule) -> "Focus":

@@ -104,7 +104,7 @@ class Recording(ABC, Generic[S]):
         known = [] if pending else kept[:n]
         chosen = self.choose(n - len(known), (*pending, *known)) if n > len(known) else []
         if chosen:
-            self._state = replace(state, asks=state.asks.issue(chosen, state.rounds))
+            self._state = state.change(asks=state.asks.issue(chosen, state.rounds))
         return [*known, *chosen]
 
     def choose(self, n: int, pending: Sequence[Action] = ()) -> list[Action]:
@@ -127,11 +127,11 @@ class Recording(ABC, Generic[S]):
     def put_ask(self, number: int, action: Action) -> None:
         """Take over an ask that was issued elsewhere, under its number."""
         asks = self._state.asks.put(number, action, self.rounds)
-        self._state = replace(self._state, asks=asks)
+        self._state = self._state.change(asks=asks)
 
     def withdraw(self, number: int) -> None:
         """Give up a pending ask: it will not be performed."""
-        self._state = replace(self._state, asks=self._state.asks.settle(number))
+        self._state = self._state.change(asks=self._state.asks.settle(number))
 
     def _require_asking(self) -> None:
         """Raise if there is nothing more to ask."""
@@ -172,8 +172,7 @@ class Recording(ABC, Generic[S]):
         if at is not None:
             counts = counts.copy()
             counts[at] += 1
-        return replace(
-            self._state,
+        return self._state.change(
             rounds=self.rounds + 1,
             moments=moments.state,
             counts=counts,

@@ -106,11 +106,12 @@ class Rounds:
         gains = None
         if self.design == "focus":
             gains = self.gains(moments, standing.estimate, state.hedge.weights)
-        state = self.conclude(replace(state, before=before, standing=standing))
-        if gains is None:
-            return state
-        played = state.played + state.hedge.weights * cost
-        return replace(state, hedge=state.hedge.after(gains), played=played)
+        hedge, played = state.hedge, state.played
+        if gains is not None:
+            hedge, played = hedge.after(gains), played + hedge.weights * cost
+        return self.conclude(
+            state.change(before=before, standing=standing, hedge=hedge, played=played)
+        )
 
     def moments_of(self, state: LearnerState) -> Moments:
         return Moments.from_state(self.guarantee.actions.names, state.moments)
@@ -121,7 +122,7 @@ class Rounds:
         is_due = rounds >= schedule.next_survey
         decision = self.guarantee.decide(moments, estimate, counts, is_due=is_due)
         if is_due and self.design == "focus":
-            schedule = replace(schedule, aim=self.aim(estimate, decision.rival))
+            schedule = schedule.with_aim(self.aim(estimate, decision.rival))
         if decision.has_surveyed:
             schedule = schedule.after_survey(rounds)
         if not decision.stop and rounds >= schedule.next_check:
@@ -165,7 +166,7 @@ class Rounds:
         """Keep the first stop. What was refuted once is never certified."""
         if not state.standing.decision.stop or state.stop is not None:
             return state
-        return replace(state, stop=self.result(state, has_stopped=True))
+        return state.change(stop=self.result(state, has_stopped=True))
 
     def result(self, state: FocusState, *, has_stopped: bool) -> Result:
         """What there is to say after a round."""

@@ -4,7 +4,7 @@ The evidence holds on any schedule; a schedule moves the number of rounds alone.
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from causalfocus.arrays import Floats
@@ -33,8 +33,13 @@ class Schedule:
     next_survey: int = 0
     next_check: int = FIRST_CHECK
 
+    def with_aim(self, aim: Floats | None) -> "Schedule":
+        return Schedule(aim, self.next_survey, self.next_check)
+
     def after_survey(self, rounds: int) -> "Schedule":
-        return replace(self, next_survey=rounds + max(1, rounds // SURVEY_SHARE))
+        next_survey = rounds + max(1, rounds // SURVEY_SHARE)
+        return Schedule(self.aim, next_survey, self.next_check)
 
     def after_check(self, rounds: int) -> "Schedule":
-        return replace(self, next_check=max(FIRST_CHECK, math.ceil(rounds * CHECK_GROWTH)))
+        next_check = max(FIRST_CHECK, math.ceil(rounds * CHECK_GROWTH))
+        return Schedule(self.aim, self.next_survey, next_check)

@@ -6,7 +6,8 @@ grows with the rounds is copied.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any, Self
 
 from causalfocus.arrays import Floats
 from causalfocus.moments.state import State as MomentState
@@ -62,7 +63,7 @@ class Asks:
         if number is None:
             return self
         kept = tuple(ask for ask in self.pending if ask.number != number)
-        return replace(self, issued=max(self.issued, number), pending=kept)
+        return Asks(max(self.issued, number), kept)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,3 +82,11 @@ class LearnerState:
     moments: MomentState
     counts: Floats
     asks: Asks
+
+    def change(self, **parts: Any) -> Self:
+        """The same with other parts: `dataclasses.replace` would take a tenth of a round."""
+        if not parts.keys() <= self.__dict__.keys():
+            raise TypeError(f"{type(self).__name__} has no {sorted(parts.keys() - vars(self))}.")
+        state = object.__new__(type(self))
+        state.__dict__.update(self.__dict__, **parts)
+        return state

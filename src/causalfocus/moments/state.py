@@ -79,7 +79,15 @@ class State:
             marks = {**marks, mark: sums}
             if is_training(mark):
                 watch = watch.with_mark(mark)
-        return replace(self, n=float(n), sums=sums, marks=marks, watch=watch, views={})
+        return State(
+            n=float(n),
+            sums=sums,
+            origins=self.origins,
+            anchors=self.anchors,
+            marks=marks,
+            watch=watch,
+            is_sure=self.is_sure,
+        )
 
     def merge(self, other: "State") -> "State":
         """With what another holds, collected later."""
