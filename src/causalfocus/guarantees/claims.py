@@ -87,11 +87,15 @@ class ExactClaim:
         return joint_mle(moments, self.space)
 
     def gains(self, estimate: LinearSEM, actions: Actions) -> Floats:
-        return self._closest(estimate, actions).gains
+        return response.rival_gains(
+            _reference(estimate), actions, self._bounds, self.epsilon or 0.0, self.space.intercept
+        )
 
     def answer(self, model: LinearSEM, actions: Actions) -> Answer:
         with numerical_errors("information complexity", model):
-            found = self._closest(model, actions)
+            found = response.closest_rival(
+                _reference(model), actions, self._bounds, self.epsilon or 0.0, self.space.intercept
+            )
         rival = LinearSEM._trusted(
             found.weights.copy(), found.variances.copy(), found.intercepts, model.names
         )
@@ -101,11 +105,6 @@ class ExactClaim:
     @cached_property
     def _bounds(self) -> Bounds:
         return Bounds(self.space.min_effect, self.space.effect_limit, *self.space.variance_limits)
-
-    def _closest(self, model: LinearSEM, actions: Actions) -> response.ClassRival:
-        return response.closest_rival(
-            _reference(model), actions, self._bounds, self.epsilon or 0.0, self.space.intercept
-        )
 
     def require(self, model: LinearSEM) -> None:
         self.space.require(model)
@@ -140,9 +139,9 @@ class ResolutionClaim:
         return report(moments, self.space)
 
     def gains(self, estimate: LinearSEM, actions: Actions) -> Floats:
-        return resolution_response.closest_rival(
+        return resolution_response.rival_gains(
             _reference(estimate), estimate.weights, actions, *self._radii, self.space.intercept
-        ).gains
+        )
 
     def answer(self, model: LinearSEM, actions: Actions) -> Answer:
         reported = self.reported(model)

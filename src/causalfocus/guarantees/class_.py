@@ -117,9 +117,17 @@ class EvidenceRule(MixtureRule):
 
     def _have_weights_evidence(self, rows: RowMoments, estimate: LinearSEM) -> bool:
         least = min(JUDGE_FROM, self.threshold)
-        if self.edge_evidence(rows, estimate, least).min() >= least:
+        if self.epsilon is None:
             return True
-        return bool(self.out_of_class(rows, estimate).max() >= least)
+        return same_graph.reaches_level(
+            Rows(rows.grams, rows.lows, rows.counts),
+            estimate.weights,
+            self.epsilon,
+            self._bounds,
+            self._prior,
+            self._setting,
+            least,
+        )
 
     def judge(self, rows: RowMoments, estimate: LinearSEM) -> "Verdict":
         """Both branches at the threshold, and the graph that keeps the evidence from rising.

@@ -1,7 +1,5 @@
 """The joint maximum-likelihood estimate of graph, weights and noise (Eq. joint_mle)."""
 
-import math
-
 import numpy as np
 
 from causalfocus.arrays import Floats, Ints
@@ -37,16 +35,11 @@ def joint_mle(moments: Moments, space: ModelClass) -> LinearSEM:
     """
     require_feasible_size(len(moments.names))
     rows = moments.rows(intercept=space.intercept)
-    candidates, starts = oracles.all_others(len(moments.names))
     with numerical_errors("joint MLE", rows):
-        found = oracles.joint_mle(
+        weights, variances = oracles.class_mle(
             Rows(rows.grams, rows.lows, rows.counts),
-            candidates,
-            starts,
             Bounds(space.min_effect, space.effect_limit, *space.variance_limits),
-            math.inf,
         )
-    weights, variances = found.weights, found.variances
     return LinearSEM._trusted(
         weights, variances, fitted_intercepts(weights, rows, space.intercept), moments.names
     )
