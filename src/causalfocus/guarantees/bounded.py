@@ -12,7 +12,7 @@ from causalfocus.arrays import Floats
 from causalfocus.guarantees.guarantee import Guarantee, Rival
 from causalfocus.guarantees.mixture import WORLD
 from causalfocus.kernels.exact import response
-from causalfocus.kernels.records import Actions, Bounds
+from causalfocus.kernels.records import Actions, Bounds, Model
 from causalfocus.moments.moments import Moments
 from causalfocus.oracles.estimate import joint_mle
 from causalfocus.oracles.for_kernels import bounds_of, model_of
@@ -54,11 +54,11 @@ class BoundedClaim(Guarantee, ABC):
         return model
 
     def gains(self, estimate: LinearSEM, weights: Floats) -> Floats:
-        return self._closest(estimate, weights).gains
+        return response.rival_gains(*self._game(estimate, weights))
 
     def rival(self, model: LinearSEM, weights: Floats) -> Rival:
         with numerical_errors("information complexity", model):
-            found = self._closest(model, weights)
+            found = response.closest_rival(*self._game(model, weights))
         rival = LinearSEM.from_fit(
             found.weights.copy(), found.variances.copy(), found.intercepts, model.names
         )
@@ -66,14 +66,12 @@ class BoundedClaim(Guarantee, ABC):
             found.gains, rival, changes_in_words(model.weights, found.weights, model.names)
         )
 
-    def _closest(self, model: LinearSEM, weights: Floats) -> response.ClassRival:
-        return response.closest_rival(
-            model_of(model),
-            Actions(*self.targets_and_values, weights),
-            self._bounds,
-            self.epsilon or 0.0,
-            self.space.intercept,
-        )
+    def _game(
+        self, model: LinearSEM, weights: Floats
+    ) -> tuple[Model, Actions, Bounds, float, bool]:
+        """What the rival is sought for."""
+        actions = Actions(*self.targets_and_values, weights)
+        return model_of(model), actions, self._bounds, self.epsilon or 0.0, self.space.intercept
 
     @cached_property
     def _bounds(self) -> Bounds:

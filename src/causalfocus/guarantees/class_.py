@@ -143,10 +143,17 @@ class ClassRule(BoundedClaim):
         return -other_graphs.class_row_cost(row, regressors, n, rows.p, self._bounds, room)
 
     def _have_weights_evidence(self, rows: RowMoments, estimate: LinearSEM) -> bool:
-        least = min(SURVEY_FROM, self.threshold)
-        if self.edge_evidence(rows, estimate, least).min() >= least:
+        if self.epsilon is None:
             return True
-        return bool(self.out_of_class(rows, estimate).max() >= least)
+        return same_graph.reaches_level(
+            rows_of(rows),
+            estimate.weights,
+            self.epsilon,
+            self._bounds,
+            self._prior,
+            self._setting,
+            min(SURVEY_FROM, self.threshold),
+        )
 
     def survey(self, rows: RowMoments, estimate: LinearSEM) -> Survey:
         """Both branches at the threshold, and the graph that keeps the evidence from rising.

@@ -33,8 +33,8 @@ from causalfocus.kernels.arithmetic.sets import nondescendants
 from causalfocus.kernels.evidence.row_evidence import least_squares
 from causalfocus.kernels.gaussian import direction_evidence, levels, resolution, swaps
 from causalfocus.kernels.gaussian.intervals import weight_interval
-from causalfocus.kernels.gaussian.response import GaussianRival, closest_rival
-from causalfocus.kernels.records import Actions
+from causalfocus.kernels.gaussian.response import closest_rival, rival_gains
+from causalfocus.kernels.records import Actions, Model
 from causalfocus.moments.assumption_sums import WatchedRows
 from causalfocus.moments.moments import Moments
 from causalfocus.oracles.for_kernels import model_of, rows_of
@@ -102,21 +102,19 @@ class GaussianRule(Guarantee):
         return gaussian_estimate(moments, self.space)
 
     def gains(self, estimate: LinearSEM, weights: Floats) -> Floats:
-        return self._closest(estimate, estimate.weights, weights).gains
+        return rival_gains(*self._game(estimate, estimate.weights, weights))
 
-    def _closest(self, model: LinearSEM, shown: Floats, weights: Floats) -> GaussianRival:
-        return closest_rival(
-            model_of(model),
-            shown,
-            Actions(*self.targets_and_values, weights),
-            *self._radii,
-            self.space.intercept,
-        )
+    def _game(
+        self, model: LinearSEM, shown: Floats, weights: Floats
+    ) -> tuple[Model, Floats, Actions, float, float, bool]:
+        """What the rival is sought for."""
+        actions = Actions(*self.targets_and_values, weights)
+        return model_of(model), shown, actions, *self._radii, self.space.intercept
 
     def rival(self, model: LinearSEM, weights: Floats) -> Rival:
         shown = np.where(np.abs(model.weights) > shown_from(self.space), model.weights, 0.0)
         with numerical_errors("information complexity", model):
-            found = self._closest(model, shown, weights)
+            found = closest_rival(*self._game(model, shown, weights))
         rival = LinearSEM.from_fit(
             found.weights.copy(), found.variances.copy(), found.intercepts, model.names
         )

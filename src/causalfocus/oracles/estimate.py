@@ -1,7 +1,5 @@
 """The joint maximum-likelihood estimate of graph, weights and noise (Eq. joint_mle)."""
 
-import math
-
 import numpy as np
 
 from causalfocus.arrays import Floats, Ints
@@ -37,10 +35,8 @@ def joint_mle(moments: Moments, space: ModelClass) -> LinearSEM:
     """
     require_feasible_size(len(moments.names))
     rows = moments.rows(intercept=space.intercept)
-    candidates, starts = oracles.all_others(len(moments.names))
     with numerical_errors("joint MLE", rows):
-        found = oracles.joint_mle(rows_of(rows), candidates, starts, bounds_of(space), math.inf)
-    weights, variances = found.weights, found.variances
+        weights, variances = oracles.class_mle(rows_of(rows), bounds_of(space))
     return LinearSEM.from_fit(
         weights, variances, fitted_intercepts(weights, rows, space.intercept), moments.names
     )

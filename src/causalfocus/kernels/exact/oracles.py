@@ -150,6 +150,14 @@ def joint_mle(
 
 
 @kernel
+def class_mle(rows: Rows, bounds: Bounds) -> tuple[Floats, Floats]:
+    """Return weights and noise variances of the most likely model of the class."""
+    candidates, starts = all_others(len(rows.counts))
+    found = joint_mle(rows, candidates, starts, bounds, math.inf)
+    return found.weights, found.variances
+
+
+@kernel
 def gaussian_mle(rows: Rows, min_effect: float) -> tuple[Floats, Floats]:
     """Return weights, whose zeros are the graph, and noise variances of the most likely model with
     effects of size min_effect or more, and of any size at SLIGHT nats each.

@@ -73,3 +73,11 @@ def closest_rival(
     rival = Parameters(weights, variances, intercepts)
     gains = divergences(reference, rival, actions.targets, actions.values)
     return ClassRival(gains, is_same, weights, variances, intercepts)
+
+
+@kernel
+def rival_gains(
+    reference: Model, actions: Actions, bounds: Bounds, epsilon: float, intercept: bool
+) -> Floats:
+    """Return the gains of the closest alternative, all that a round needs."""
+    return closest_rival(reference, actions, bounds, epsilon, intercept).gains

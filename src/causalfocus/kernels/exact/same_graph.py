@@ -118,6 +118,25 @@ def out_of_class_evidence(
 
 
 @kernel
+def reaches_level(
+    rows: Rows,
+    weights: Floats,
+    epsilon: float,
+    bounds: Bounds,
+    prior: Prior,
+    setting: Setting,
+    level: float,
+) -> bool:
+    """Return whether branch A reaches a level: every other weight is rejected, or some weight is
+    outside the class.
+    """
+    found = same_graph_evidence(rows, weights, epsilon, bounds, prior, setting, level)
+    if found.min() >= level:
+        return True
+    return out_of_class_evidence(rows, weights, bounds, prior, setting).max() >= level
+
+
+@kernel
 def interval_reach(
     rows: Rows,
     weights: Floats,

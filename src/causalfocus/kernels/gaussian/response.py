@@ -245,3 +245,16 @@ def closest_rival(
     rival = Parameters(weights, variances, intercepts)
     gains = divergences(reference, rival, actions.targets, actions.values)
     return GaussianRival(gains, effect, cause, weights, variances, intercepts)
+
+
+@kernel
+def rival_gains(
+    reference: Model,
+    claimed: Floats,
+    actions: Actions,
+    epsilon: float,
+    min_effect: float,
+    intercept: bool,
+) -> Floats:
+    """Return the gains of the closest system that breaks the claim, all that a round needs."""
+    return closest_rival(reference, claimed, actions, epsilon, min_effect, intercept).gains
