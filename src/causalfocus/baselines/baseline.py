@@ -2,7 +2,7 @@
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterable, MutableSequence
+from collections.abc import Iterable
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -13,6 +13,7 @@ from causalfocus.guarantees.decision import NoRule, without_rule
 from causalfocus.learner.protocol import Told
 from causalfocus.learner.recording import Recording
 from causalfocus.learner.state import LearnerState
+from causalfocus.moments.state import State as MomentState
 from causalfocus.oracles.estimate import graph_mle
 from causalfocus.system.actions import ActionSet
 from causalfocus.system.sem import LinearSEM
@@ -43,6 +44,7 @@ class Baseline(Recording[S]):
     method: ClassVar[str]
     _chosen: dict[tuple[int, bytes], int]
     _model: LinearSEM | None
+    _computed_from: MomentState | None = None
 
     def __init__(
         self, actions: ActionSet, space: ModelClass, *, seed: int | None = None, **options: Any
@@ -62,6 +64,7 @@ class Baseline(Recording[S]):
     @property
     def estimate(self) -> LinearSEM:
         """The method's graph with the most likely weights of the class, fitted to all samples."""
+        self._refresh()
         if self._model is None:
             self._model = self._make_estimate()
         return self._model
@@ -79,6 +82,7 @@ class Baseline(Recording[S]):
         return without_rule(self.method, self.rounds)
 
     def next_index(self, counts: Floats, t: int) -> int:
+        self._refresh()
         key = t, counts.tobytes()
         if key not in self._chosen:
             self._chosen[key] = self._choose(counts * self._costs, self._generator(CHOICE, t))
@@ -95,16 +99,13 @@ class Baseline(Recording[S]):
     def after(self, told: Told) -> S:
         return self._write_down(told)
 
-    def _take(self, told: Told) -> None:
-        super()._take(told)
-        self._forget()
-
-    def restore(self, state: S, log: MutableSequence[Told]) -> None:
-        super().restore(state, log)
-        self._forget()
+    def _refresh(self) -> None:
+        """Drop what was computed from other samples than those of the present state."""
+        if self._computed_from is not self._state.moments:
+            self._forget()
+            self._computed_from = self._state.moments
 
     def _forget(self) -> None:
-        """Drop what was computed from the samples before."""
         self._chosen, self._model = {}, None
 
     def twin(self, space: ModelClass | None = None) -> Self:

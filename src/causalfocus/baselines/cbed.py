@@ -58,6 +58,7 @@ class CBED(Baseline[LearnerState]):
     @property
     def posterior(self) -> DagPosterior:
         """Of graph and parameters, given all samples so far."""
+        self._refresh()
         if self._posterior is None:
             self._posterior = DagPosterior(
                 self.moments, intercept=self.space.intercept, prior=self.prior

@@ -124,7 +124,12 @@ class EventLog:
         is_whole = sha256(contents).digest() == digest
         if code != CODE_IN_USE or not is_whole or found != [(chain,)]:
             return None
-        return Playback.unpack(specification, (seq, chain), contents, self.told_lines, self.event)
+        try:
+            return Playback.unpack(
+                specification, (seq, chain), contents, self.told_lines, self.event
+            )
+        except Exception:  # whatever is wrong with it, the log is the truth
+            return None
 
     def keep_checkpoint(self, connection: Connection, playback: Playback) -> None:
         contents = playback.pack()

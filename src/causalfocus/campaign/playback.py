@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Iterator, MutableSequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, Final, overload
 
@@ -155,6 +156,13 @@ class Playback:
     def is_untouched(self) -> bool:
         """Whether nobody has told or asked the learner anything but what the log says."""
         return self.learner.state is self._left_at
+
+    def look(self) -> Focus:
+        """The learner for somebody to look at: what it is asked and told there stays there."""
+        learner, rounds = self.learner, self.learner.rounds
+        twin = copy(learner)
+        twin.restore(learner.state, LateLog(rounds, lambda: learner.log[:rounds]))
+        return twin
 
     @property
     def n_asked(self) -> int:

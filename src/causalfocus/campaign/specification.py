@@ -89,7 +89,7 @@ class Specification:
                 raise InvalidInputError(
                     f"The name {name!r} begins or ends with a space, or cannot be printed."
                 )
-        if self.rule not in RULES:
+        if not isinstance(self.rule, str) or self.rule not in RULES:
             raise InvalidInputError(
                 f"The rule of a campaign is one of {', '.join(RULES)}, got {self.rule!r}."
             )

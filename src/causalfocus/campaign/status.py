@@ -177,7 +177,7 @@ def statement(campaign: Campaign, result: Result) -> str:
 def rounds_to_go(campaign: Campaign) -> Remaining | None:
     """Rounds to go by the present estimate; None if it cannot tell."""
     specification, learner = campaign.specification, campaign.learner
-    if learner.rounds < 4 * len(learner.names):
+    if not learner.guarantee.has_forecast or learner.rounds < 4 * len(learner.names):
         return None
     try:
         (found,) = forecasts(

@@ -57,9 +57,9 @@ class CampaignView:
     def learner(self) -> Focus:
         """The learner that was told all samples recorded so far, by whomever.
 
-        To look at. What you tell it yourself is not recorded, and forgotten at the next look.
+        To look at. What you ask or tell it yourself is not recorded, and the next look is afresh.
         """
-        return self._ledger.current().learner
+        return self._ledger.current().look()
 
     @property
     def decision(self) -> Decision:

@@ -32,7 +32,7 @@ from causalfocus.arrays import Floats, Ints
 from causalfocus.errors import InvalidInputError
 from causalfocus.guarantees.alarms import Alarm
 from causalfocus.guarantees.decision import Decision
-from causalfocus.guarantees.verdicts import Interval, Verdict, verdicts_at
+from causalfocus.guarantees.verdicts import Interval, Verdict, verdicts_on
 from causalfocus.moments.moments import Moments
 from causalfocus.system.actions import Action, ActionSet, actions_as_arrays
 from causalfocus.system.sem import LinearSEM
@@ -104,6 +104,9 @@ class Guarantee(ABC):
 
     spread: ClassVar[Spread] = Spread(1.0, 1.0, 1.0)
     """How runs differ from the forecast."""
+
+    has_forecast: ClassVar[bool] = True
+    """Whether the rounds to a stop can be foretold."""
 
     has_lower_bound: ClassVar[bool] = False
     """Whether Theorem lower_bound speaks of the claim."""
@@ -202,7 +205,7 @@ class Guarantee(ABC):
 
     def verdicts(self, decision: Decision, estimate: LinearSEM) -> tuple[Verdict, ...]:
         """On every pair of variables, what a decision on an estimate says of a direct effect."""
-        return verdicts_at(decision, estimate)
+        return verdicts_on(estimate, is_certified=decision.stop and not decision.refuted)
 
     def wider_steps(self, moments: Moments) -> Iterator[Step]:
         """Wider assumptions, from narrow to wide, for someone whose own are refuted."""

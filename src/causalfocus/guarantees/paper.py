@@ -7,7 +7,7 @@ says how many.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -151,16 +151,15 @@ class PaperRule(BoundedClaim):
     name: ClassVar[str] = "paper"
     exploration: ClassVar[float] = 1.0
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
+    has_forecast: ClassVar[bool] = False
+
+    @cached_property
+    def constants(self) -> PaperConstants:
+        """Computed, and so checked, at the first decision: before the first sample."""
         if self.epsilon is None:
             raise InvalidInputError("The paper's rule needs an epsilon.")
         if len(self.actions.names) == 1:
             raise InvalidInputError("The paper's rule needs two variables or more.")
-        self.constants  # noqa: B018 - they are checked before the first sample
-
-    @cached_property
-    def constants(self) -> PaperConstants:
         ends = (abs(value) for span in self.actions.ranges if span for value in span)
         return PaperConstants(len(self.actions.names), self.space, max(ends, default=0.0))
 
@@ -173,7 +172,7 @@ class PaperRule(BoundedClaim):
         is_due: bool = True,
     ) -> PaperDecision:
         """Apply the rule to d_t, which depends on how often each action was taken."""
-        del is_due
+        self.constants  # noqa: B018 - whatever is wrong with them is said before anything else
         if counts is None:
             raise InvalidInputError(
                 "The paper's rule cannot be applied to sums alone: it needs to know how often each "
@@ -181,7 +180,8 @@ class PaperRule(BoundedClaim):
             )
         taken = {action: float(n) for action, n in zip(self.actions, counts, strict=True)}
         found = best_alternative(estimate, taken, self.space, epsilon=self.epsilon or math.nan)
-        return self.decide_on(found.value, estimate, round(moments.n))
+        decision = self.decide_on(found.value, estimate, round(moments.n))
+        return decision if is_due else replace(decision, stop=False)
 
     def decide_on(self, statistic: float, estimate: LinearSEM, rounds: int) -> PaperDecision:
         """Apply the rule to a statistic d_t after so many rounds."""

@@ -1,5 +1,6 @@
 """From the name of a rule to the rule: the only place where kinds of rules are told apart."""
 
+from inspect import isabstract
 from typing import Final, Literal
 
 from causalfocus.errors import InvalidInputError
@@ -40,7 +41,7 @@ def guarantee_of(
     epsilon, delta : accuracy and confidence; checked
     """
     kind = RULES.get(rule) if isinstance(rule, str) else rule
-    if isinstance(kind, type) and issubclass(kind, Guarantee):
+    if isinstance(kind, type) and issubclass(kind, Guarantee) and not isabstract(kind):
         checked = None if epsilon is None else space.checked_epsilon(epsilon)
         return kind(actions, space, checked, delta)
     known = ", ".join(map(repr, RULES))

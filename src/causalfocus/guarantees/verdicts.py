@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from causalfocus.guarantees.decision import Decision
 from causalfocus.system.sem import LinearSEM
 
 Stand = Literal["present", "absent", "open"]
@@ -35,9 +34,8 @@ class Verdict:
     stand: Stand
 
 
-def verdicts_at(decision: Decision, estimate: LinearSEM) -> tuple[Verdict, ...]:
+def verdicts_on(estimate: LinearSEM, *, is_certified: bool) -> tuple[Verdict, ...]:
     """Every pair at once: all are open until the claim stands, which then speaks of all."""
-    is_certified = decision.stop and not decision.refuted
     found = []
     for j, effect in enumerate(estimate.names):
         for k, cause in enumerate(estimate.names):

@@ -18,6 +18,7 @@ from causalfocus.guarantees import (
     Verdict,
     guarantee_of,
 )
+from causalfocus.guarantees.verdicts import verdicts_on
 from causalfocus.learner.protocol import Told
 from causalfocus.learner.recording import Recording
 from causalfocus.learner.result import Result, refutation_in_words
@@ -152,7 +153,12 @@ class Focus(Recording[FocusState]):
         return self._state.stop or self._rounds.result(self._state, has_stopped=False)
 
     def verdicts(self) -> tuple[Verdict, ...]:
-        """On every pair of variables, what is certain of a direct effect now."""
+        """On every pair of variables, what is certain of a direct effect: from the first stop on
+        what was certified, and nothing for ever if the assumptions were refuted.
+        """
+        stop = self._state.stop
+        if stop is not None:
+            return verdicts_on(stop.model, is_certified=stop.certified)
         return self.guarantee.verdicts(self.decision, self.estimate)
 
     def alarms(self, moments: Moments | None = None) -> tuple[Alarm, ...]:

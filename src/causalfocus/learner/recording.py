@@ -99,12 +99,14 @@ class Recording(ABC, Generic[S]):
         if n < 1:
             raise InvalidInputError(f"A batch has at least one action, got n = {n}.")
         self._require_asking()
-        state = self._state
-        kept = [ask.action for ask in state.asks.pending if ask.rounds == state.rounds]
-        known = [] if pending else kept[:n]
-        chosen = self.choose(n - len(known), (*pending, *known)) if n > len(known) else []
-        if chosen:
-            self._state = state.change(asks=state.asks.issue(chosen, state.rounds))
+        known = [] if pending else self._state.asks.since(self.rounds)[:n]
+        if len(known) == n:
+            return known
+        rounds = -1
+        while rounds != self.rounds:  # what is told meanwhile makes it choose again
+            rounds = self.rounds
+            chosen = self.choose(n - len(known), (*pending, *known))
+        self._state = self._state.change(asks=self._state.asks.issue(chosen, rounds))
         return [*known, *chosen]
 
     def choose(self, n: int, pending: Sequence[Action] = ()) -> list[Action]:
@@ -131,6 +133,8 @@ class Recording(ABC, Generic[S]):
 
     def withdraw(self, number: int) -> None:
         """Give up a pending ask: it will not be performed."""
+        if all(ask.number != number for ask in self.pending):
+            raise InvalidInputError(f"There is no pending ask with the number {number!r}.")
         self._state = self._state.change(asks=self._state.asks.settle(number))
 
     def _require_asking(self) -> None:
@@ -154,10 +158,12 @@ class Recording(ABC, Generic[S]):
         self._take(replace(told, sample=_freeze(row)))
 
     def _take(self, told: Told) -> None:
-        state = self.after(told)
-        if len(self._log) > self.rounds:
-            del self._log[self.rounds :]  # of a round that was interrupted
+        asks, state = self._state.asks, self.after(told)
+        if len(self._log) >= state.rounds:
+            del self._log[state.rounds - 1 :]  # of a round that was interrupted
         self._log.append(told)
+        if self._state.asks is not asks:  # somebody asked while this was being learned
+            state = state.change(asks=self._state.asks.settle(told.ask))
         self._state = state  # until here nothing has happened, and from here on everything has
 
     @abstractmethod

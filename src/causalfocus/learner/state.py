@@ -7,11 +7,14 @@ grows with the rounds is copied.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from causalfocus.arrays import Floats
 from causalfocus.moments.state import State as MomentState
 from causalfocus.system.actions import Action
+
+MOST_PENDING: Final = 1000
+"""Asks that are remembered while nobody answers them."""
 
 
 @dataclass(frozen=True)
@@ -37,17 +40,22 @@ class Asks:
     Attributes
     ----------
     issued : how many asks there ever were
-    pending : those that were neither answered nor withdrawn, in the order of asking
+    pending : those that were neither answered nor withdrawn, in the order of asking; of more than
+        `MOST_PENDING` the oldest lapse
     """
 
     issued: int = 0
     pending: tuple[Ask, ...] = ()
 
+    def since(self, rounds: int) -> list[Action]:
+        """Pending actions that were asked for after so many rounds, and no more."""
+        return [ask.action for ask in self.pending if ask.rounds == rounds]
+
     def issue(self, actions: Sequence[Action], rounds: int) -> "Asks":
         """With some more."""
         first = self.issued + 1
         more = tuple(Ask(first + i, action, rounds) for i, action in enumerate(actions))
-        return Asks(self.issued + len(more), self.pending + more)
+        return Asks(self.issued + len(more), (self.pending + more)[-MOST_PENDING:])
 
     def put(self, number: int, action: Action, rounds: int) -> "Asks":
         """With an ask that was issued under this number elsewhere."""
@@ -62,6 +70,8 @@ class Asks:
         """Without an ask that was answered or withdrawn; None settles none."""
         if number is None:
             return self
+        if len(self.pending) == 1 and self.pending[0].number == number:
+            return Asks(self.issued)
         kept = tuple(ask for ask in self.pending if ask.number != number)
         return Asks(max(self.issued, number), kept)
 

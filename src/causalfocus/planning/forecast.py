@@ -67,6 +67,8 @@ def forecasts(
     deltas : how often what is certified may be wrong
     rule : which one stops
     """
+    if not guarantee_of(rule, actions, space, epsilon=epsilon).has_forecast:
+        raise InvalidInputError(f"The rule {rule!r} stops at no feasible number of rounds.")
     found = complexity(model, actions, space, epsilon=epsilon, rule=rule)
     result, start = [], 1.0
     for delta in sorted(deltas, reverse=True):

@@ -7,7 +7,7 @@ Eq. finite_intervention_set.
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -134,7 +134,7 @@ class ActionSet:
         ranges: Mapping[str, Range],
         names: Iterable[str] | None = None,
         *,
-        costs: Mapping[Action | str, float] | None = None,
+        costs: Mapping[Any, float] | None = None,
     ) -> None:
         if not isinstance(ranges, Mapping):
             raise InvalidInputError(

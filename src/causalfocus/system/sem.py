@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -63,6 +63,22 @@ class LinearSEM:
     intercepts: Floats
     names: tuple[str, ...]
 
+    @overload  # a list of lists of whole and other numbers is an ArrayLike to no checker
+    def __init__(
+        self,
+        weights: Sequence[Sequence[float]],
+        noise_variances: ArrayLike,
+        intercepts: ArrayLike = 0.0,
+        names: Iterable[str] | None = None,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self,
+        weights: ArrayLike,
+        noise_variances: ArrayLike,
+        intercepts: ArrayLike = 0.0,
+        names: Iterable[str] | None = None,
+    ) -> None: ...
     def __init__(
         self,
         weights: ArrayLike,
