@@ -106,7 +106,7 @@ def _piece_evidence(
 
     work : room for three matrices of the size of G
     """
-    gram, residual, n = fit.gram, fit.residual, fit.n
+    gram, inverse, residual, n = fit.gram, fit.inverse, fit.residual, fit.n
     v1, v2 = piece.low, piece.high
     spread, a0 = mixing.spread, mixing.stiffness
     k, d = departure.coefficient, departure.distance
@@ -117,7 +117,6 @@ def _piece_evidence(
     w1 = (a0 * v1 + 0.5 * residual) / a
     ratio = (a0 + 0.5 * residual / v2) / a
     matrix, inner, lower = work[0], work[1], work[2]
-    inverse = fit.inverse
     for i in range(s):
         for j in range(s):
             matrix[i, j] = w1 * inverse[i, j]
