@@ -12,10 +12,15 @@ from causalfocus.arrays import Floats
 from causalfocus.guarantees.guarantee import Guarantee, Rival
 from causalfocus.guarantees.mixture import WORLD
 from causalfocus.kernels.exact import response
-from causalfocus.kernels.records import Actions, Bounds, Model
+from causalfocus.kernels.records import Actions, Bounds, PlainBounds
 from causalfocus.moments.moments import Moments
 from causalfocus.oracles.estimate import joint_mle
-from causalfocus.oracles.for_kernels import bounds_of, model_of
+from causalfocus.oracles.for_kernels import (
+    bounds_of,
+    model_of,
+    plain_bounds_of,
+    plain_model_of,
+)
 from causalfocus.oracles.limits import numerical_errors
 from causalfocus.system.graph import changes_in_words
 from causalfocus.system.sem import LinearSEM
@@ -54,11 +59,23 @@ class BoundedClaim(Guarantee, ABC):
         return model
 
     def gains(self, estimate: LinearSEM, weights: Floats) -> Floats:
-        return response.rival_gains(*self._game(estimate, weights))
+        return response.rival_gains(
+            plain_model_of(estimate),
+            (*self.targets_and_values, weights),
+            self._plain_bounds,
+            self.epsilon or 0.0,
+            self.space.intercept,
+        )
 
     def rival(self, model: LinearSEM, weights: Floats) -> Rival:
         with numerical_errors("information complexity", model):
-            found = response.closest_rival(*self._game(model, weights))
+            found = response.closest_rival(
+                model_of(model),
+                Actions(*self.targets_and_values, weights),
+                self._bounds,
+                self.epsilon or 0.0,
+                self.space.intercept,
+            )
         rival = LinearSEM.from_fit(
             found.weights.copy(), found.variances.copy(), found.intercepts, model.names
         )
@@ -66,16 +83,13 @@ class BoundedClaim(Guarantee, ABC):
             found.gains, rival, changes_in_words(model.weights, found.weights, model.names)
         )
 
-    def _game(
-        self, model: LinearSEM, weights: Floats
-    ) -> tuple[Model, Actions, Bounds, float, bool]:
-        """What the rival is sought for."""
-        actions = Actions(*self.targets_and_values, weights)
-        return model_of(model), actions, self._bounds, self.epsilon or 0.0, self.space.intercept
-
     @cached_property
     def _bounds(self) -> Bounds:
         return bounds_of(self.space)
+
+    @cached_property
+    def _plain_bounds(self) -> PlainBounds:
+        return plain_bounds_of(self.space)
 
     def require(self, model: LinearSEM) -> None:
         self.space.require(model)

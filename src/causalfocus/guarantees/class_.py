@@ -32,7 +32,7 @@ from causalfocus.moments.assumption_sums import WatchedRows
 from causalfocus.moments.moments import Moments
 from causalfocus.moments.views import RowMoments
 from causalfocus.oracles.estimate import graph_mle
-from causalfocus.oracles.for_kernels import rows_of
+from causalfocus.oracles.for_kernels import plain_rows_of, rows_of
 from causalfocus.oracles.gaussian import gaussian_estimate
 from causalfocus.system.graph import changes_in_words
 from causalfocus.system.sem import LinearSEM
@@ -69,17 +69,25 @@ class ClassRule(BoundedClaim):
     @cached_property
     def _prior(self) -> Prior:
         """The fixed prior, from the class alone."""
+        return Prior(*self._plain_prior)
+
+    @cached_property
+    def _plain_prior(self) -> tuple[float, float, float]:
         low, high = self.space.variance_limits
         known = self.space.noise_variance is not None
         middle = math.sqrt(low * high) if known else 1.0
         a0 = 1.0 / max(0.5 * math.log(high / low), 0.05) ** 2 if known else 0.01
         largest = self.space.max_effect or 10.0 * self.space.min_effect
-        return Prior(largest**2 / (3.0 * middle), a0, a0 * middle)
+        return largest**2 / (3.0 * middle), a0, a0 * middle
 
     @cached_property
     def _setting(self) -> Setting:
+        return Setting(*self._plain_setting)
+
+    @cached_property
+    def _plain_setting(self) -> tuple[float, float, float]:
         wide = self.epsilon if self.epsilon is not None else 0.5 * self.space.min_effect
-        return Setting(wide, NARROW * wide, STIFFNESS)
+        return wide, NARROW * wide, STIFFNESS
 
     def decide(
         self,
@@ -146,12 +154,12 @@ class ClassRule(BoundedClaim):
         if self.epsilon is None:
             return True
         return same_graph.reaches_level(
-            rows_of(rows),
+            plain_rows_of(rows),
             estimate.weights,
             self.epsilon,
-            self._bounds,
-            self._prior,
-            self._setting,
+            self._plain_bounds,
+            self._plain_prior,
+            self._plain_setting,
             min(SURVEY_FROM, self.threshold),
         )
 

@@ -34,10 +34,10 @@ from causalfocus.kernels.evidence.row_evidence import least_squares
 from causalfocus.kernels.gaussian import direction_evidence, levels, resolution, swaps
 from causalfocus.kernels.gaussian.intervals import weight_interval
 from causalfocus.kernels.gaussian.response import closest_rival, rival_gains
-from causalfocus.kernels.records import Actions, Model
+from causalfocus.kernels.records import Actions
 from causalfocus.moments.assumption_sums import WatchedRows
 from causalfocus.moments.moments import Moments
-from causalfocus.oracles.for_kernels import model_of, rows_of
+from causalfocus.oracles.for_kernels import model_of, plain_model_of, plain_rows_of
 from causalfocus.oracles.gaussian import gaussian_estimate, shown_from
 from causalfocus.oracles.limits import numerical_errors
 from causalfocus.system.graph import changes_in_words
@@ -67,9 +67,13 @@ class GaussianRule(Guarantee):
     @cached_property
     def scale(self) -> resolution.Scale:
         """What the kernels need to know: claim and mixing, from what the user chose alone."""
+        return resolution.Scale(*self._plain_scale)
+
+    @cached_property
+    def _plain_scale(self) -> resolution.PlainScale:
         smallest = self.space.min_effect
         wide = self.epsilon if self.epsilon is not None else 0.5 * smallest
-        return resolution.Scale(
+        return (
             math.inf if self.epsilon is None else self.epsilon,
             smallest,
             CUT * smallest,
@@ -102,19 +106,24 @@ class GaussianRule(Guarantee):
         return gaussian_estimate(moments, self.space)
 
     def gains(self, estimate: LinearSEM, weights: Floats) -> Floats:
-        return rival_gains(*self._game(estimate, estimate.weights, weights))
-
-    def _game(
-        self, model: LinearSEM, shown: Floats, weights: Floats
-    ) -> tuple[Model, Floats, Actions, float, float, bool]:
-        """What the rival is sought for."""
-        actions = Actions(*self.targets_and_values, weights)
-        return model_of(model), shown, actions, *self._radii, self.space.intercept
+        return rival_gains(
+            plain_model_of(estimate),
+            estimate.weights,
+            (*self.targets_and_values, weights),
+            *self._radii,
+            self.space.intercept,
+        )
 
     def rival(self, model: LinearSEM, weights: Floats) -> Rival:
         shown = np.where(np.abs(model.weights) > shown_from(self.space), model.weights, 0.0)
         with numerical_errors("information complexity", model):
-            found = closest_rival(*self._game(model, shown, weights))
+            found = closest_rival(
+                model_of(model),
+                shown,
+                Actions(*self.targets_and_values, weights),
+                *self._radii,
+                self.space.intercept,
+            )
         rival = LinearSEM.from_fit(
             found.weights.copy(), found.variances.copy(), found.intercepts, model.names
         )
@@ -170,9 +179,9 @@ class GaussianRule(Guarantee):
         )
 
     def _has_hope(self, moments: Moments, estimate: LinearSEM) -> bool:
-        rows = rows_of(moments.evidence_rows(intercept=self.space.intercept))
+        rows = plain_rows_of(moments.evidence_rows(intercept=self.space.intercept))
         least = min(SURVEY_FROM, self.threshold)
-        return resolution.could_reach(rows, estimate.weights, self.scale, least)
+        return resolution.may_reach(rows, estimate.weights, self._plain_scale, least)
 
     def survey(self, moments: Moments, estimate: LinearSEM) -> Survey:
         """All cases at the threshold, from cheap to dear, leaving at the first failure."""

@@ -6,7 +6,12 @@ from causalfocus.arrays import Floats, Ints
 from causalfocus.kernels.exact import oracles
 from causalfocus.moments.moments import Moments
 from causalfocus.moments.views import RowMoments
-from causalfocus.oracles.for_kernels import bounds_of, rows_of
+from causalfocus.oracles.for_kernels import (
+    bounds_of,
+    plain_bounds_of,
+    plain_rows_of,
+    rows_of,
+)
 from causalfocus.oracles.limits import numerical_errors, require_feasible_size
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import ModelClass
@@ -36,7 +41,7 @@ def joint_mle(moments: Moments, space: ModelClass) -> LinearSEM:
     require_feasible_size(len(moments.names))
     rows = moments.rows(intercept=space.intercept)
     with numerical_errors("joint MLE", rows):
-        weights, variances = oracles.class_mle(rows_of(rows), bounds_of(space))
+        weights, variances = oracles.class_mle(plain_rows_of(rows), plain_bounds_of(space))
     return LinearSEM.from_fit(
         weights, variances, fitted_intercepts(weights, rows, space.intercept), moments.names
     )

@@ -1,6 +1,14 @@
 """Models, classes and moments as the records that kernels take."""
 
-from causalfocus.kernels.records import Bounds, Model, Parameters, Rows
+from causalfocus.kernels.records import (
+    Bounds,
+    Model,
+    Parameters,
+    PlainBounds,
+    PlainModel,
+    PlainRows,
+    Rows,
+)
 from causalfocus.moments.views import RowMoments
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import ModelClass
@@ -11,6 +19,11 @@ def model_of(model: LinearSEM) -> Model:
     return Model(model.weights, model.noise_variances, model.intercepts, model.order)
 
 
+def plain_model_of(model: LinearSEM) -> PlainModel:
+    """The same as a plain tuple."""
+    return model.weights, model.noise_variances, model.intercepts, model.order
+
+
 def parameters_of(model: LinearSEM) -> Parameters:
     """A system whose order does not matter."""
     return Parameters(model.weights, model.noise_variances, model.intercepts)
@@ -19,6 +32,16 @@ def parameters_of(model: LinearSEM) -> Parameters:
 def bounds_of(space: ModelClass) -> Bounds:
     """The class of models."""
     return Bounds(space.min_effect, space.effect_limit, *space.variance_limits)
+
+
+def plain_bounds_of(space: ModelClass) -> PlainBounds:
+    """The same as a plain tuple."""
+    return space.min_effect, space.effect_limit, *space.variance_limits
+
+
+def plain_rows_of(rows: RowMoments) -> PlainRows:
+    """The moments of all nodes as a plain tuple."""
+    return rows.grams, rows.lows, rows.counts
 
 
 def rows_of(rows: RowMoments) -> Rows:

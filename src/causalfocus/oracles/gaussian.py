@@ -3,7 +3,7 @@
 from causalfocus.kernels.gaussian import response
 from causalfocus.moments.moments import Moments
 from causalfocus.oracles.estimate import fitted_intercepts
-from causalfocus.oracles.for_kernels import rows_of
+from causalfocus.oracles.for_kernels import plain_rows_of
 from causalfocus.oracles.limits import numerical_errors, require_feasible_size
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import ModelClass
@@ -24,7 +24,7 @@ def gaussian_estimate(moments: Moments, space: ModelClass) -> LinearSEM:
     require_feasible_size(len(moments.names))
     rows = moments.rows(intercept=space.intercept)
     with numerical_errors("estimate", rows):
-        weights, variances = response.gaussian_estimate(rows_of(rows), space.min_effect)
+        weights, variances = response.gaussian_estimate(plain_rows_of(rows), space.min_effect)
     return LinearSEM.from_fit(
         weights, variances, fitted_intercepts(weights, rows, space.intercept), moments.names
     )

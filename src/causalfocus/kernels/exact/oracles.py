@@ -13,7 +13,16 @@ import numpy as np
 from causalfocus.arrays import Floats, Ints
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.exact.scores import noise_variance, row_divergence, row_score
-from causalfocus.kernels.records import Bounds, Row, Rows, row_of
+from causalfocus.kernels.records import (
+    Bounds,
+    PlainBounds,
+    PlainRows,
+    Row,
+    Rows,
+    as_bounds,
+    as_rows,
+    row_of,
+)
 from causalfocus.kernels.search.families import best_family, priced_fit, residual_table
 from causalfocus.kernels.search.orders import (
     best_order,
@@ -150,10 +159,11 @@ def joint_mle(
 
 
 @kernel
-def class_mle(rows: Rows, bounds: Bounds) -> tuple[Floats, Floats]:
+def class_mle(plain: PlainRows, bounds: PlainBounds) -> tuple[Floats, Floats]:
     """Return weights and noise variances of the most likely model of the class."""
+    rows = as_rows(plain)
     candidates, starts = all_others(len(rows.counts))
-    found = joint_mle(rows, candidates, starts, bounds, math.inf)
+    found = joint_mle(rows, candidates, starts, as_bounds(bounds), math.inf)
     return found.weights, found.variances
 
 

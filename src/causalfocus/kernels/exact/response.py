@@ -12,7 +12,19 @@ from causalfocus.kernels.exact.oracles import (
     different_graph_alternative,
     same_graph_alternative,
 )
-from causalfocus.kernels.records import Actions, Bounds, Model, Parameters, Rows
+from causalfocus.kernels.records import (
+    Actions,
+    Bounds,
+    Model,
+    Parameters,
+    PlainActions,
+    PlainBounds,
+    PlainModel,
+    Rows,
+    as_actions,
+    as_bounds,
+    as_model,
+)
 from causalfocus.kernels.sums.moment_sums import expected_sums, row_moments
 from causalfocus.kernels.sums.population import divergences
 
@@ -77,7 +89,12 @@ def closest_rival(
 
 @kernel
 def rival_gains(
-    reference: Model, actions: Actions, bounds: Bounds, epsilon: float, intercept: bool
+    reference: PlainModel,
+    actions: PlainActions,
+    bounds: PlainBounds,
+    epsilon: float,
+    intercept: bool,
 ) -> Floats:
     """Return the gains of the closest alternative, all that a round needs."""
-    return closest_rival(reference, actions, bounds, epsilon, intercept).gains
+    model, weighted = as_model(reference), as_actions(actions)
+    return closest_rival(model, weighted, as_bounds(bounds), epsilon, intercept).gains

@@ -17,7 +17,16 @@ from causalfocus.kernels.exact.certificate import (
     departure_evidence,
     edge_row,
 )
-from causalfocus.kernels.records import Bounds, Rows, Span, row_of
+from causalfocus.kernels.records import (
+    Bounds,
+    PlainBounds,
+    PlainRows,
+    Rows,
+    Span,
+    as_bounds,
+    as_rows,
+    row_of,
+)
 
 
 @kernel
@@ -119,21 +128,25 @@ def out_of_class_evidence(
 
 @kernel
 def reaches_level(
-    rows: Rows,
+    plain: PlainRows,
     weights: Floats,
     epsilon: float,
-    bounds: Bounds,
-    prior: Prior,
-    setting: Setting,
+    limits: PlainBounds,
+    prior: tuple[float, float, float],
+    setting: tuple[float, float, float],
     level: float,
 ) -> bool:
     """Return whether branch A reaches a level: every other weight is rejected, or some weight is
     outside the class.
     """
-    found = same_graph_evidence(rows, weights, epsilon, bounds, prior, setting, level)
+    rows, bounds = as_rows(plain), as_bounds(limits)
+    spread, shape, scale = prior
+    wide, narrow, stiffness = setting
+    own, mixing = Prior(spread, shape, scale), Setting(wide, narrow, stiffness)
+    found = same_graph_evidence(rows, weights, epsilon, bounds, own, mixing, level)
     if found.min() >= level:
         return True
-    return out_of_class_evidence(rows, weights, bounds, prior, setting).max() >= level
+    return out_of_class_evidence(rows, weights, bounds, own, mixing).max() >= level
 
 
 @kernel

@@ -74,7 +74,7 @@ from causalfocus.kernels.gaussian.direction_evidence import (
     direction_sums,
     past_inverses,
 )
-from causalfocus.kernels.records import Row, Rows, Span, row_of
+from causalfocus.kernels.records import PlainRows, Row, Rows, Span, as_rows, row_of
 
 W_EDGE, W_WEAK, W_NOISE, W_SWAP = 0.81, 0.06, 0.06, 0.04
 """The rest is for alarms, see `guarantees.alarms`."""
@@ -120,6 +120,10 @@ class Scale(NamedTuple):
     wider: float
     fine: float
     stiffness: float
+
+
+PlainScale = tuple[float, float, float, float, float, float, float, float]
+"""The same as a plain tuple, see `records`."""
 
 
 class SeenRow(NamedTuple):
@@ -174,6 +178,14 @@ def distance(at: float, centre: float, radius: float, low: float, high: float) -
     if nearest < high:
         found = min(found, max(at + nearest, -high - at, 0.0))
     return found
+
+
+@kernel
+def may_reach(plain: PlainRows, weights: Floats, scale: PlainScale, level: float) -> bool:
+    """Return `could_reach`, from what Python hands over in every round."""
+    epsilon, min_effect, cut, top, wide, wider, fine, stiffness = scale
+    named = Scale(epsilon, min_effect, cut, top, wide, wider, fine, stiffness)
+    return could_reach(as_rows(plain), weights, named, level)
 
 
 @kernel

@@ -22,7 +22,19 @@ from causalfocus.kernels.evidence.row_evidence import least_squares
 from causalfocus.kernels.evidence.subsets import residuals_on_subsets
 from causalfocus.kernels.exact.oracles import gaussian_mle
 from causalfocus.kernels.gaussian.swaps import ContraryOrder, contrary_order
-from causalfocus.kernels.records import Actions, Model, Parameters, Rows, row_of
+from causalfocus.kernels.records import (
+    Actions,
+    Model,
+    Parameters,
+    PlainActions,
+    PlainModel,
+    PlainRows,
+    Rows,
+    as_actions,
+    as_model,
+    as_rows,
+    row_of,
+)
 from causalfocus.kernels.sums.moment_sums import expected_sums, row_moments
 from causalfocus.kernels.sums.population import divergences
 
@@ -87,10 +99,11 @@ def refit_weights(rows: Rows, weights: Floats) -> Floats:
 
 
 @kernel
-def gaussian_estimate(rows: Rows, min_effect: float) -> tuple[Floats, Floats]:
+def gaussian_estimate(plain: PlainRows, min_effect: float) -> tuple[Floats, Floats]:
     """Return weights and noise variances of the estimate: the graph is that of `gaussian_mle`, the
     weights are fitted anew.
     """
+    rows = as_rows(plain)
     graph, variances = gaussian_mle(rows, min_effect)
     return refit_weights(rows, graph), variances
 
@@ -249,12 +262,13 @@ def closest_rival(
 
 @kernel
 def rival_gains(
-    reference: Model,
+    reference: PlainModel,
     claimed: Floats,
-    actions: Actions,
+    actions: PlainActions,
     epsilon: float,
     min_effect: float,
     intercept: bool,
 ) -> Floats:
     """Return the gains of the closest system that breaks the claim, all that a round needs."""
-    return closest_rival(reference, claimed, actions, epsilon, min_effect, intercept).gains
+    model, weighted = as_model(reference), as_actions(actions)
+    return closest_rival(model, claimed, weighted, epsilon, min_effect, intercept).gains
