@@ -166,6 +166,30 @@ def test_telling_the_learner_directly_changes_nothing(campaign: Campaign, path: 
         assert again.rounds == 35 and again.verify() == 70
 
 
+def test_looking_changes_nothing(campaign: Campaign) -> None:
+    """Whatever a looker asks or tells, in the middle of an import too."""
+    seen = campaign.learner
+    seen.ask_batch(3)
+    seen.tell(cf.OBSERVE, [0.1, 0.2, 0.3])
+    assert campaign.rounds == 0 and not campaign.learner.pending
+    fill(campaign, 40)
+    held = campaign.learner
+    system = rig(9, SYSTEM)
+    more = [(cf.OBSERVE, system(cf.OBSERVE)) for _ in range(40)]
+
+    def look(rounds: int) -> None:
+        assert held.ask() in ACTIONS and rounds > 40
+
+    campaign.import_samples(more, on_learned=look)
+    assert held.rounds == 40 and len(held.log) == 40 and len(campaign.learner.log) == 80
+    (asked,) = campaign.next()
+    assert asked.id == 41 and [a.number for a in campaign.learner.pending] == [41]
+    with campaign.hold():
+        campaign.learner.ask()
+        assert campaign.rounds == 80
+    assert campaign.verify() == 121
+
+
 def test_one_variable_is_known_at_once(path: Path) -> None:
     with Campaign.create(path, cf.ActionSet({"a": (0, 1)}), SPACE, epsilon=0.1) as campaign:
         assert campaign.stop is not None and campaign.result().certified

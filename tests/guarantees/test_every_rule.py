@@ -110,6 +110,8 @@ def test_any_estimate_may_be_judged(name: str) -> None:
         assert not rule.holds(wrong, CHAIN)
         assert not rule.decide(moments, wrong, counts).stop
     assert rule.holds(CHAIN, CHAIN)
+    if name != "paper":  # which stops nowhere near
+        assert rule.decide(*data(2500)[:1], rule.estimate(data(2500)[0])).stop
 
 
 @every_rule
@@ -163,6 +165,28 @@ def test_verdicts_speak_of_every_pair_and_follow_the_certificate(name: str) -> N
     for (cause, effect), stand in certain.items():
         is_edge = (cause, effect) in {edge[:2] for edge in CHAIN.edges}
         assert stand == ("present" if is_edge else "absent")
+
+
+def test_what_was_refuted_once_has_no_verdicts() -> None:
+    """And what was certified keeps those of its certificate, whatever comes later."""
+    drifting = cf.Focus(ACTIONS, cf.ModelClass(0.3, intercept=False), epsilon=0.15)
+    system = rig(3)
+
+    def drift(action: cf.Action) -> Floats:
+        moved = 0.0 if action.target == "X3" else 0.01 * drifting.rounds
+        found: Floats = system(action) + np.array([0.0, 0.0, moved])
+        return found
+
+    assert not cf.run(drifting, drift, max_rounds=3000)
+    assert drifting.is_refuted
+    drifting.continue_after_stop()
+    assert {v.stand for v in play(drifting, drift, 30).verdicts()} == {"open"}
+    certified = cf.Focus(ACTIONS, SPACE, epsilon=0.15, rule="class")
+    assert cf.run(certified, rig(4), max_rounds=3000)
+    before = certified.verdicts()
+    certified.continue_after_stop()
+    for _ in range(20):
+        assert play(certified, rig(5), 1).verdicts() == before
 
 
 @every_rule

@@ -28,6 +28,12 @@ rounds: int = result.rounds
 model: cf.LinearSEM = result.model
 moments: cf.Moments = cf.Moments(["X1", "X2"])
 best: cf.LinearSEM = cf.joint_mle(moments, cf.PAPER_CLASS)
+truth = cf.LinearSEM([[0, 0], [0.8, 0]], 1.0)
+prices = {"X1": 5}
+priced = cf.ActionSet({"X1": (-2, 2), "X2": None}, costs=prices)
+mixed = cf.ActionSet({"X1": (-2, 2)}, costs={"observe": 1, cf.do("X1", 2): 3.5})
+state: int = learner.state.rounds
+stands = [verdict.stand for verdict in learner.verdicts()]
 """
 
 WRONG = {

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import causalfocus as cf
+from causalfocus.arrays import Floats
 from causalfocus.baselines import Certified, Random
 from causalfocus.campaign.checkpoint import pack, unpack
 from causalfocus.learner.parts import (
@@ -21,6 +22,7 @@ from causalfocus.learner.parts import (
 )
 from causalfocus.learner.protocol import Told
 from causalfocus.learner.round import FocusState
+from causalfocus.learner.state import MOST_PENDING
 from worlds import ACTIONS, CHAIN, SPACE, actions_of, finish, new_focus, play, rig
 
 INTERCEPTS = cf.ModelClass(0.3)
@@ -84,6 +86,8 @@ def other_values(thing: Any) -> Iterator[Any]:  # noqa: C901 - one case for each
             yield thing + "!"
         case tuple():
             yield (*thing, *thing[:1]) if thing else (cf.OBSERVE,)
+            for i, one in enumerate(thing):
+                yield from ((*thing[:i], other, *thing[i + 1 :]) for other in other_values(one))
         case dict():
             yield dict(list(thing.items())[1:])
         case cf.LinearSEM():
@@ -207,6 +211,63 @@ def test_an_ask_can_be_withdrawn_or_taken_over() -> None:
     learner.tell(cf.do("X2", 2.0), [0.0, 2.0, 0.5])
     assert learner.log[0].ask == 7
     assert learner.ask() in ACTIONS and learner.state.asks.issued == 8
+
+
+def test_a_thousand_asks_wait_and_no_more() -> None:
+    """Who never does what is asked for does not fill the memory, nor slow down the rounds."""
+    learner = Random(ACTIONS, SPACE, seed=1)
+    for i in range(1100):
+        learner.ask()
+        learner.tell(cf.do("X1", 0.001 * i), [0.001 * i, 0.1, 0.2])
+    assert learner.state.asks.issued == 1100 and len(learner.pending) == MOST_PENDING
+    assert learner.pending[0].number == 101
+
+
+def test_only_what_waits_can_be_withdrawn() -> None:
+    learner = new_focus()
+    learner.ask()
+    for number in (0, 2, 99, "x"):
+        with pytest.raises(cf.InvalidInputError, match="no pending ask with the number"):
+            learner.withdraw(number)  # type: ignore[arg-type]
+    assert learner.state.asks.issued == 1 and len(learner.pending) == 1
+
+
+@pytest.mark.parametrize("rule", ["gaussian", "class"])
+def test_what_is_told_while_an_ask_is_chosen_is_kept(
+    rule: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And the ask is one of the state after it."""
+    learner, twin, system = new_focus(rule=rule), new_focus(rule=rule), rig()
+    samples = [system(cf.OBSERVE) for _ in range(2)]
+    next_index = learner.next_index
+
+    def interfere(counts: Floats, t: int) -> int:
+        found = next_index(counts, t)
+        if samples:
+            learner.tell(cf.OBSERVE, samples.pop())
+        return found
+
+    told = list(samples)
+    monkeypatch.setattr(learner, "next_index", interfere)
+    asked = learner.ask()
+    for sample in told[::-1]:
+        twin.tell(cf.OBSERVE, sample)
+    assert learner.rounds == len(learner.log) == 2
+    assert asked == twin.ask() and learner.pending[-1].rounds == 2
+
+
+def test_an_ask_while_a_sample_is_learned_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    learner, system = new_focus(), rig()
+    after = learner.after
+
+    def interfere(told: Told) -> FocusState:
+        learner.ask_batch(2)
+        return after(told)
+
+    monkeypatch.setattr(learner, "after", interfere)
+    learner.tell(cf.do("X3", 2.0), system(cf.do("X3", 2.0)))
+    assert learner.rounds == len(learner.log) == 1
+    assert [a.number for a in learner.pending] == [1, 2]
 
 
 def test_a_line_of_a_log_says_itself_what_it_answers() -> None:

@@ -116,7 +116,7 @@ class Guarantee(ABC):
             raise InvalidInputError(f"delta is a probability between 0 and 1, got {self.delta!r}.")
         object.__setattr__(self, "delta", float(self.delta))
 
-    @property
+    @cached_property
     def threshold(self) -> float:
         """What the evidence must reach, in nats."""
         return math.log(1.0 / self.delta)

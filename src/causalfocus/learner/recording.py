@@ -98,16 +98,16 @@ class Recording(ABC, Generic[S]):
         """
         if n < 1:
             raise InvalidInputError(f"A batch has at least one action, got n = {n}.")
-        self._require_asking()
-        known = [] if pending else self._state.asks.since(self.rounds)[:n]
+        state = self._state
+        known = [] if pending or not state.asks.pending else state.asks.since(state.rounds)[:n]
         if len(known) == n:
+            self._require_asking()
             return known
-        rounds = -1
-        while rounds != self.rounds:  # what is told meanwhile makes it choose again
-            rounds = self.rounds
-            chosen = self.choose(n - len(known), (*pending, *known))
-        self._state = self._state.change(asks=self._state.asks.issue(chosen, rounds))
-        return [*known, *chosen]
+        chosen = self.choose(n - len(known), (*pending, *known))
+        if self._state.moments is not state.moments:  # told meanwhile: all is chosen again
+            return self.ask_batch(n, pending)
+        self._state = self._state.change(asks=self._state.asks.issue(chosen, state.rounds))
+        return known + chosen
 
     def choose(self, n: int, pending: Sequence[Action] = ()) -> list[Action]:
         """What the next n asks would be. Nothing is asked by this.
@@ -115,11 +115,11 @@ class Recording(ABC, Generic[S]):
         pending : actions that are being performed; they count as done
         """
         self._require_asking()
-        counts, t, chosen = self._state.counts.copy(), self.rounds, []
+        counts, t = self._state.counts.copy(), self._state.rounds + len(pending)
         for action in pending:
             if action in self._index:
                 counts[self._index[action]] += 1
-            t += 1
+        chosen = []
         for i in range(n):
             at = self.next_index(counts, t + i)
             counts[at] += 1
@@ -149,8 +149,8 @@ class Recording(ABC, Generic[S]):
 
         It answers the first pending ask for its action, if there is one.
         """
-        row = self.moments.as_row(action, sample)
-        self._take(Told(action, _freeze(row), self._state.asks.find(action)))
+        row, asks = self.moments.as_row(action, sample), self._state.asks
+        self._take(Told(action, _freeze(row), asks.find(action) if asks.pending else None))
 
     def take(self, told: Told) -> None:
         """Take in a line of a log, which says itself which ask it answers."""

@@ -60,7 +60,7 @@ class Moments:
         self._hold(checked, State.empty(len(checked)))
 
     def _hold(self, names: tuple[str, ...], state: State) -> None:
-        self._names, self._state = names, state
+        self.names, self._state = names, state
 
     @classmethod
     def from_state(cls, names: tuple[str, ...], state: State) -> Self:
@@ -71,11 +71,6 @@ class Moments:
         moments = cls.__new__(cls)
         cls._hold(moments, names, state)
         return moments
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The nodes in order."""
-        return self._names
 
     @property
     def state(self) -> State:
@@ -176,7 +171,7 @@ class Moments:
         self._state = self._state.merge(other.state)
 
     def copy(self) -> Self:
-        return self.from_state(self._names, self._state)
+        return self.from_state(self.names, self._state)
 
     def rows(self, *, intercept: bool) -> RowMoments:
         """The per-node view that the engine reads."""
