@@ -41,7 +41,7 @@ import numpy as np
 from causalfocus.arrays import Floats, Ints
 from causalfocus.guarantees.foresight import foresight
 from causalfocus.kernels.arithmetic.sets import nondescendants, parents_of, regressors_of
-from causalfocus.kernels.evidence.training import log_foretold, log_predictive
+from causalfocus.kernels.evidence.training import log_density
 from causalfocus.kernels.exact import certificate
 from causalfocus.kernels.gaussian import swaps
 from causalfocus.moments.assumption_sums import WatchedRows
@@ -181,7 +181,7 @@ def _numerators(
 
     def foretold(more: list[int]) -> float:
         columns = np.array([*regressors, *more], dtype=np.int64)
-        return log_predictive(training, n_training, later, n_later, columns)
+        return log_density(training, n_training, later, n_later, columns, math.inf)
 
     for k in _ancestors(estimate.weights, j):
         yield "curve", k, foretold([rows.square(k)]), to_causes
@@ -190,8 +190,8 @@ def _numerators(
         alone, n_alone = rows.later(j, np.array([g]))
         if n_alone > 0.0:
             others, n_others = rows.later(j, groups[groups != g])
-            log_m = log_foretold(training, n_training, alone, n_alone, regressors, LOOSE)
-            log_m += log_predictive(training, n_training, others, n_others, regressors)
+            log_m = log_density(training, n_training, alone, n_alone, regressors, LOOSE)
+            log_m += log_density(training, n_training, others, n_others, regressors, math.inf)
             yield "action", int(g), log_m, to_actions
     yield "drift", -1, foretold([rows.time]), 0.0
     if not space.intercept:

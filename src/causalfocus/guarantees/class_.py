@@ -26,7 +26,7 @@ from causalfocus.kernels.arithmetic.sets import parents_of
 from causalfocus.kernels.evidence.row_evidence import Prior
 from causalfocus.kernels.exact import other_graphs, same_graph
 from causalfocus.kernels.exact.certificate import Setting
-from causalfocus.kernels.records import Span
+from causalfocus.kernels.records import Row, Span
 from causalfocus.kernels.search.tableau import workspace
 from causalfocus.moments.assumption_sums import WatchedRows
 from causalfocus.moments.moments import Moments
@@ -148,7 +148,7 @@ class ClassRule(BoundedClaim):
         row, n = rows.later(j)
         regressors = row_regressors(parents_of(weights, j), rows.p, self.space.intercept)
         room = workspace(rows.p + 1)
-        return -other_graphs.class_row_cost(row, regressors, n, rows.p, self._bounds, room)
+        return -other_graphs.class_row_cost(Row(*row), regressors, n, rows.p, self._bounds, room)
 
     def _have_weights_evidence(self, rows: RowMoments, estimate: LinearSEM) -> bool:
         if self.epsilon is None:

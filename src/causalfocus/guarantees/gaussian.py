@@ -34,7 +34,7 @@ from causalfocus.kernels.evidence.row_evidence import least_squares
 from causalfocus.kernels.gaussian import direction_evidence, levels, resolution, swaps
 from causalfocus.kernels.gaussian.intervals import weight_interval
 from causalfocus.kernels.gaussian.response import closest_rival, rival_gains
-from causalfocus.kernels.records import Actions
+from causalfocus.kernels.records import Actions, Row
 from causalfocus.moments.assumption_sums import WatchedRows
 from causalfocus.moments.moments import Moments
 from causalfocus.oracles.for_kernels import model_of, plain_model_of, plain_rows_of
@@ -249,7 +249,7 @@ class GaussianRule(Guarantee):
         row, n = rows.later(j)
         parents = nondescendants(weights)[j]
         regressors = row_regressors(parents, rows.p, self.space.intercept)
-        residual = least_squares(row, regressors, n).residual
+        residual = least_squares(Row(*row), regressors, n).residual
         if n <= 0.0:
             return 0.0
         if not residual > 0.0:

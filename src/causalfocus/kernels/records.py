@@ -73,6 +73,7 @@ class Span(NamedTuple):
     high: float
 
 
+PlainRow = tuple[Floats, Floats, int]
 PlainRows = tuple[Floats, Floats, Floats]
 PlainModel = tuple[Floats, Floats, Floats, Ints]
 PlainActions = tuple[Ints, Floats, Floats]

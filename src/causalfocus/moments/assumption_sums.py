@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from causalfocus.arrays import Floats, Ints
-from causalfocus.kernels.records import Row
+from causalfocus.kernels.records import PlainRow
 from causalfocus.kernels.sums import assumption_sums as watch_sums
 from causalfocus.kernels.sums import moment_sums
 
@@ -113,13 +113,13 @@ class WatchedRows:
         """Groups of samples in which node j was not set."""
         return np.array([g for g in range(2 * self.p + 1) if g // 2 != j])
 
-    def training(self, j: int) -> tuple[Row, float]:
+    def training(self, j: int) -> tuple[PlainRow, float]:
         return self._row(self._training[self._views[j]], j, self.groups_of(j))
 
-    def later(self, j: int, groups: Ints | None = None) -> tuple[Row, float]:
+    def later(self, j: int, groups: Ints | None = None) -> tuple[PlainRow, float]:
         chosen = self.groups_of(j) if groups is None else groups
         return self._row(self._later[self._views[j]], j, chosen)
 
-    def _row(self, sums: Floats, j: int, groups: Ints) -> tuple[Row, float]:
+    def _row(self, sums: Floats, j: int, groups: Ints) -> tuple[PlainRow, float]:
         high, low, n = watch_sums.watched_row(sums, groups)
-        return Row(high, low, j), n
+        return (high, low, j), n

@@ -15,8 +15,24 @@ from causalfocus.arrays import Ints
 from causalfocus.kernels.arithmetic.cholesky import invert
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.evidence.row_evidence import TRUST, residual_at
-from causalfocus.kernels.records import Row
+from causalfocus.kernels.records import PlainRow, Row
 from causalfocus.kernels.search.tableau import CAREFUL
+
+
+@kernel
+def log_density(
+    training: PlainRow,
+    n_training: float,
+    later: PlainRow,
+    n_later: float,
+    regressors: Ints,
+    degrees: float,
+) -> float:
+    """Return `log_foretold`, from what Python hands over in every test of the assumptions."""
+    high, low, target = training
+    high_later, low_later, target_later = later
+    first, rest = Row(high, low, target), Row(high_later, low_later, target_later)
+    return log_foretold(first, n_training, rest, n_later, regressors, degrees)
 
 
 @kernel
