@@ -1,13 +1,13 @@
 """How much longer one round takes in one version of causalfocus than in another.
 
-    python tools/round_ratio.py BEFORE AFTER [--rounds]
+    python tools/round_ratio.py BEFORE AFTER [--rounds | --compilation]
 
 BEFORE and AFTER are source folders, each with a package `causalfocus` in it. One worker process per
 folder replays the same stored logs of a system of six nodes, under the gaussian rule and under the
 class rule. Blocks of rounds alternate between the two workers many times, so that whatever else
-the machine does falls on both; times are those of the processor. Then, without --rounds, every
-kernel is compiled from an empty cache in each version. The script knows the words of earlier
-versions.
+the machine does falls on both; times are those of the processor. Then every kernel is compiled
+from an empty cache, in both versions by turns. One of the two words leaves the other part out. The
+script knows the words of earlier versions.
 """
 
 import inspect
@@ -38,6 +38,9 @@ PAIRS = 12
 interval is over pairs: two copies of one version differ by nothing, to its width."""
 
 RESAMPLES = 4000
+
+COMPILATIONS = 3
+"""How often everything is compiled in each version."""
 
 
 def learner_of(rule: str, p: int) -> tuple[Any, Any]:
@@ -188,20 +191,24 @@ def compare_rounds(rule: str, before: Path, after: Path, folder: Path) -> None:
     sys.stdout.flush()
 
 
+def compilation_time(source: Path) -> float:
+    """Return the time of a first call of everything: with an empty cache, less with a full one."""
+    with tempfile.TemporaryDirectory() as cache:
+        cold, warm = (float(output_of(source, "compile", NUMBA_CACHE_DIR=cache)) for _ in range(2))
+    return cold - warm
+
+
 def compare_compilation(before: Path, after: Path) -> None:
-    """Write the ratio of the times to compile everything: a first call with an empty cache, less
-    the same with a full one.
-    """
-    seconds = []
-    for source in (before, after):
-        with tempfile.TemporaryDirectory() as cache:
-            cold, warm = (
-                float(output_of(source, "compile", NUMBA_CACHE_DIR=cache)) for _ in range(2)
-            )
-        seconds.append(cold - warm)
+    """Write the ratio of the times to compile everything, taken by turns."""
+    seconds: dict[Path, list[float]] = {before: [], after: []}
+    for number in range(COMPILATIONS):
+        for source in (before, after) if number % 2 == 0 else (after, before):
+            seconds[source].append(compilation_time(source))
+    ratios = [b / a for a, b in zip(seconds[before], seconds[after], strict=True)]
     sys.stdout.write(
-        f"compiling everything takes {seconds[0]:.0f} s before and {seconds[1]:.0f} s after; "
-        f"ratio {seconds[1] / seconds[0]:.3f}\n"
+        f"compiling everything takes {statistics.median(seconds[before]):.0f} s before and "
+        f"{statistics.median(seconds[after]):.0f} s after; ratio {statistics.median(ratios):.3f}, "
+        f"all of {COMPILATIONS} between {min(ratios):.3f} and {max(ratios):.3f}\n"
     )
 
 
@@ -216,11 +223,12 @@ def main() -> None:
             start = time.process_time()
             compile_everything()
             sys.stdout.write(f"{time.process_time() - start}\n")
-        case [before, after, *rest] if rest in ([], ["--rounds"]):
-            with tempfile.TemporaryDirectory() as folder:
-                for rule in RULES:
-                    compare_rounds(rule, Path(before), Path(after), Path(folder))
-            if not rest:
+        case [before, after, *rest] if rest in ([], ["--rounds"], ["--compilation"]):
+            if rest != ["--compilation"]:
+                with tempfile.TemporaryDirectory() as folder:
+                    for rule in RULES:
+                        compare_rounds(rule, Path(before), Path(after), Path(folder))
+            if rest != ["--rounds"]:
                 compare_compilation(Path(before), Path(after))
         case _:
             sys.exit(__doc__)

@@ -76,9 +76,9 @@ def test_rows_of_the_response_are_the_closest() -> None:
 
     from causalfocus.kernels.arithmetic.sets import nondescendants
     from causalfocus.kernels.gaussian.response import closest_rival
-    from causalfocus.kernels.records import Actions, Parameters
+    from causalfocus.kernels.records import Parameters
     from causalfocus.kernels.sums.population import divergences
-    from causalfocus.oracles.for_kernels import model_of
+    from causalfocus.oracles.for_kernels import model_of, plain_model_of
 
     truth = cf.random_sem(3, density=1.0, seed=8)
     actions = action_set(truth.names)
@@ -88,7 +88,7 @@ def test_rows_of_the_response_are_the_closest() -> None:
     assert len(actions) == 7
     reference = model_of(truth)
     rival = closest_rival(
-        reference, truth.weights, Actions(targets, values, amounts), 0.1, 0.3, False
+        plain_model_of(truth), truth.weights, (targets, values, amounts), 0.1, 0.3, False
     )
     value = float(rival.gains @ amounts)
     least = math.inf

@@ -12,12 +12,11 @@ from causalfocus.arrays import Floats
 from causalfocus.guarantees.guarantee import Guarantee, Rival
 from causalfocus.guarantees.mixture import WORLD
 from causalfocus.kernels.exact import response
-from causalfocus.kernels.records import Actions, Bounds, PlainBounds
+from causalfocus.kernels.records import Bounds, PlainBounds
 from causalfocus.moments.moments import Moments
 from causalfocus.oracles.estimate import joint_mle
 from causalfocus.oracles.for_kernels import (
     bounds_of,
-    model_of,
     plain_bounds_of,
     plain_model_of,
 )
@@ -59,20 +58,20 @@ class BoundedClaim(Guarantee, ABC):
         return model
 
     def gains(self, estimate: LinearSEM, weights: Floats) -> Floats:
-        return response.rival_gains(
+        return response.closest_rival(
             plain_model_of(estimate),
             (*self.targets_and_values, weights),
             self._plain_bounds,
             self.epsilon or 0.0,
             self.space.intercept,
-        )
+        ).gains
 
     def rival(self, model: LinearSEM, weights: Floats) -> Rival:
         with numerical_errors("information complexity", model):
             found = response.closest_rival(
-                model_of(model),
-                Actions(*self.targets_and_values, weights),
-                self._bounds,
+                plain_model_of(model),
+                (*self.targets_and_values, weights),
+                self._plain_bounds,
                 self.epsilon or 0.0,
                 self.space.intercept,
             )

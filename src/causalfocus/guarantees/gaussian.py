@@ -33,11 +33,11 @@ from causalfocus.kernels.arithmetic.sets import nondescendants
 from causalfocus.kernels.evidence.row_evidence import least_squares
 from causalfocus.kernels.gaussian import direction_evidence, levels, resolution, swaps
 from causalfocus.kernels.gaussian.intervals import weight_interval
-from causalfocus.kernels.gaussian.response import closest_rival, rival_gains
-from causalfocus.kernels.records import Actions, Row
+from causalfocus.kernels.gaussian.response import closest_rival
+from causalfocus.kernels.records import Row
 from causalfocus.moments.assumption_sums import WatchedRows
 from causalfocus.moments.moments import Moments
-from causalfocus.oracles.for_kernels import model_of, plain_model_of, plain_rows_of
+from causalfocus.oracles.for_kernels import plain_model_of, plain_rows_of
 from causalfocus.oracles.gaussian import gaussian_estimate, shown_from
 from causalfocus.oracles.limits import numerical_errors
 from causalfocus.system.graph import changes_in_words
@@ -106,21 +106,21 @@ class GaussianRule(Guarantee):
         return gaussian_estimate(moments, self.space)
 
     def gains(self, estimate: LinearSEM, weights: Floats) -> Floats:
-        return rival_gains(
+        return closest_rival(
             plain_model_of(estimate),
             estimate.weights,
             (*self.targets_and_values, weights),
             *self._radii,
             self.space.intercept,
-        )
+        ).gains
 
     def rival(self, model: LinearSEM, weights: Floats) -> Rival:
         shown = np.where(np.abs(model.weights) > shown_from(self.space), model.weights, 0.0)
         with numerical_errors("information complexity", model):
             found = closest_rival(
-                model_of(model),
+                plain_model_of(model),
                 shown,
-                Actions(*self.targets_and_values, weights),
+                (*self.targets_and_values, weights),
                 *self._radii,
                 self.space.intercept,
             )

@@ -7,7 +7,7 @@ from typing import Literal
 
 from causalfocus.kernels.exact import response
 from causalfocus.moments.moments import weights_as_arrays
-from causalfocus.oracles.for_kernels import bounds_of, model_of
+from causalfocus.oracles.for_kernels import plain_bounds_of, plain_model_of
 from causalfocus.oracles.limits import numerical_errors, require_feasible_size
 from causalfocus.system.actions import Action
 from causalfocus.system.sem import LinearSEM
@@ -71,7 +71,11 @@ def best_alternative(
     actions = weights_as_arrays(weights, model.names)
     with numerical_errors("alternative oracle", model):
         found = response.closest_rival(
-            model_of(model), actions, bounds_of(space), epsilon, space.intercept
+            plain_model_of(model),
+            (actions.targets, actions.values, actions.weights),
+            plain_bounds_of(space),
+            epsilon,
+            space.intercept,
         )
     if model.p == 1:
         return Alternative(None, math.inf, None)

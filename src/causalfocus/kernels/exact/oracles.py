@@ -168,17 +168,6 @@ def class_mle(plain: PlainRows, bounds: PlainBounds) -> tuple[Floats, Floats]:
 
 
 @kernel
-def gaussian_mle(rows: Rows, min_effect: float) -> tuple[Floats, Floats]:
-    """Return weights, whose zeros are the graph, and noise variances of the most likely model with
-    effects of size min_effect or more, and of any size at SLIGHT nats each.
-    """
-    candidates, starts = all_others(len(rows.counts))
-    bounds = Bounds(min_effect, math.inf, 0.0, math.inf)
-    found = joint_mle(rows, candidates, starts, bounds, SLIGHT)
-    return found.weights, found.variances
-
-
-@kernel
 def graph_mle(rows: Rows, parents: Ints, bounds: Bounds) -> tuple[Floats, Floats]:
     """Return weights and variances of the most likely model with a given graph.
 

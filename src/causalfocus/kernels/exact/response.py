@@ -13,9 +13,6 @@ from causalfocus.kernels.exact.oracles import (
     same_graph_alternative,
 )
 from causalfocus.kernels.records import (
-    Actions,
-    Bounds,
-    Model,
     Parameters,
     PlainActions,
     PlainBounds,
@@ -43,13 +40,19 @@ class ClassRival(NamedTuple):
 
 @kernel
 def closest_rival(
-    reference: Model, actions: Actions, bounds: Bounds, epsilon: float, intercept: bool
+    model: PlainModel,
+    weighted: PlainActions,
+    limits: PlainBounds,
+    epsilon: float,
+    intercept: bool,
 ) -> ClassRival:
     """Return the closest alternative.
 
+    model, weighted, limits : the reference, the actions and the class, see `records`
     epsilon : zero for the graph alone. The gains are the divergences of the model found under every
     action, evaluated afresh; infinity if there is no alternative, for a single node.
     """
+    reference, actions, bounds = as_model(model), as_actions(weighted), as_bounds(limits)
     moments = row_moments(expected_sums(reference, actions), intercept)
     if not np.all(np.isfinite(moments.grams)):
         raise ArithmeticError("the expected moments overflow")
@@ -85,16 +88,3 @@ def closest_rival(
     rival = Parameters(weights, variances, intercepts)
     gains = divergences(reference, rival, actions.targets, actions.values)
     return ClassRival(gains, is_same, weights, variances, intercepts)
-
-
-@kernel
-def rival_gains(
-    reference: PlainModel,
-    actions: PlainActions,
-    bounds: PlainBounds,
-    epsilon: float,
-    intercept: bool,
-) -> Floats:
-    """Return the gains of the closest alternative, all that a round needs."""
-    model, weighted = as_model(reference), as_actions(actions)
-    return closest_rival(model, weighted, as_bounds(bounds), epsilon, intercept).gains

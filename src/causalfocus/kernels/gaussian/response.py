@@ -20,10 +20,10 @@ from causalfocus.kernels.arithmetic.sets import nondescendants, position, regres
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.evidence.row_evidence import least_squares
 from causalfocus.kernels.evidence.subsets import residuals_on_subsets
-from causalfocus.kernels.exact.oracles import gaussian_mle
+from causalfocus.kernels.exact.oracles import SLIGHT, all_others, joint_mle
 from causalfocus.kernels.gaussian.swaps import ContraryOrder, contrary_order
 from causalfocus.kernels.records import (
-    Actions,
+    Bounds,
     Model,
     Parameters,
     PlainActions,
@@ -100,12 +100,15 @@ def refit_weights(rows: Rows, weights: Floats) -> Floats:
 
 @kernel
 def gaussian_estimate(plain: PlainRows, min_effect: float) -> tuple[Floats, Floats]:
-    """Return weights and noise variances of the estimate: the graph is that of `gaussian_mle`, the
-    weights are fitted anew.
+    """Return weights, whose zeros are the graph, and noise variances of the estimate: the graph is
+    that of the most likely model with effects of size min_effect or more, and of any size at SLIGHT
+    nats each; the weights are fitted anew.
     """
     rows = as_rows(plain)
-    graph, variances = gaussian_mle(rows, min_effect)
-    return refit_weights(rows, graph), variances
+    candidates, starts = all_others(len(rows.counts))
+    bounds = Bounds(min_effect, math.inf, 0.0, math.inf)
+    found = joint_mle(rows, candidates, starts, bounds, SLIGHT)
+    return refit_weights(rows, found.weights), found.variances
 
 
 @kernel
@@ -201,18 +204,20 @@ def _closest_order(rows: Rows, reference: Model, claimed: Floats) -> ContraryOrd
 
 @kernel
 def closest_rival(
-    reference: Model,
+    model: PlainModel,
     claimed: Floats,
-    actions: Actions,
+    weighted: PlainActions,
     epsilon: float,
     min_effect: float,
     intercept: bool,
 ) -> GaussianRival:
     """Return the closest system that breaks the claim.
 
+    model, weighted : the reference and the actions, see `records`
     claimed : the claimed weights; the reference is the system itself, and may have more edges
     epsilon : infinity for the graph alone
     """
+    reference, actions = as_model(model), as_actions(weighted)
     moments = row_moments(expected_sums(reference, actions), intercept)
     if not np.all(np.isfinite(moments.grams)):
         raise ArithmeticError("the expected moments overflow")
@@ -258,17 +263,3 @@ def closest_rival(
     rival = Parameters(weights, variances, intercepts)
     gains = divergences(reference, rival, actions.targets, actions.values)
     return GaussianRival(gains, effect, cause, weights, variances, intercepts)
-
-
-@kernel
-def rival_gains(
-    reference: PlainModel,
-    claimed: Floats,
-    actions: PlainActions,
-    epsilon: float,
-    min_effect: float,
-    intercept: bool,
-) -> Floats:
-    """Return the gains of the closest system that breaks the claim, all that a round needs."""
-    model, weighted = as_model(reference), as_actions(actions)
-    return closest_rival(model, claimed, weighted, epsilon, min_effect, intercept).gains
