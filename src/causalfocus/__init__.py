@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from causalfocus.learner.run import Round, run
     from causalfocus.moments.moments import Moments
     from causalfocus.moments.views import RowMoments
-    from causalfocus.oracles import Alternative, best_alternative, joint_mle
+    from causalfocus.oracles import Alternative, best_alternative, joint_mle, probable_model
     from causalfocus.planning.complexity import Complexity, complexity
     from causalfocus.system.actions import OBSERVE, Action, ActionSet, do
     from causalfocus.system.drawn import random_sem
@@ -54,6 +54,7 @@ _HOME = {
     "Alternative": "oracles",
     "best_alternative": "oracles",
     "joint_mle": "oracles",
+    "probable_model": "oracles",
     "Round": "learner.run",
     "run": "learner.run",
     "ActionMoments": "system.sem",
@@ -98,6 +99,7 @@ __all__ = [
     "evidence",
     "joint_mle",
     "paper_log_tail",
+    "probable_model",
     "random_sem",
     "run",
 ]

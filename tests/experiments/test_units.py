@@ -28,7 +28,10 @@ def test_code_is_what_a_method_imports() -> None:
     } <= set(behind)
     assert not any(name.startswith(("causalfocus.cli", "causalfocus.report")) for name in behind)
     assert "causalfocus.baselines.cbed" not in sources_behind(
-        "causalfocus.experiments.replicate", "causalfocus.learner.focus"
+        "causalfocus.experiments.replicate", "causalfocus.experiments.methods.focus"
+    )
+    assert "causalfocus.learner.focus" not in sources_behind(
+        "causalfocus.experiments.replicate", "causalfocus.experiments.methods.cbed"
     )
 
 

@@ -10,11 +10,12 @@ from functools import cached_property
 import numpy as np
 
 from causalfocus.arrays import Floats, Ints
-from causalfocus.baselines.kernels import layers, local_scores, ordered_draws
+from causalfocus.baselines.kernels import local_scores, ordered_draws
 from causalfocus.baselines.kernels.likeliest import likeliest_dag
 from causalfocus.baselines.prior import Prior
 from causalfocus.baselines.sizes import own_means
 from causalfocus.errors import InvalidInputError
+from causalfocus.kernels.posterior import layers
 from causalfocus.moments.moments import Moments
 from causalfocus.oracles.limits import require_feasible_size
 

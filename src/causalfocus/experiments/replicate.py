@@ -6,21 +6,32 @@ from typing import Any
 
 import numpy as np
 
-from causalfocus.baselines.baseline import Baseline
-from causalfocus.baselines.certified import Certified
 from causalfocus.baselines.posterior import DagPosterior
-from causalfocus.experiments.specification import CLASSES, HOMES, Setting, Specification
-from causalfocus.experiments.stops import Stops
-from causalfocus.guarantees import guarantee_of
-from causalfocus.learner.focus import Focus
-from causalfocus.learner.recording import Recording
-from causalfocus.oracles import joint_mle
-from causalfocus.oracles.estimate import graph_mle
-from causalfocus.planning.complexity import complexity
+from causalfocus.experiments.specification import HOMES, Setting, Specification
+from causalfocus.moments.moments import Moments
+from causalfocus.oracles.estimate import graph_mle, joint_mle, probable_model
 from causalfocus.system.actions import ActionSet
 from causalfocus.system.drawn import random_sem
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import PAPER_CLASS
+
+
+@dataclass(frozen=True, kw_only=True)
+class Certificates:
+    """What a run on to its certificate gave; nothing for methods that have none.
+
+    Attributes
+    ----------
+    stops : rounds to the certificate for each delta; None if it was not reached
+    wrong : whether that claim was wrong; None likewise
+    refuted : the round at which the assumptions, which hold, were refuted at the smallest delta
+    complexity : C_epsilon of the system
+    """
+
+    stops: tuple[int | None, ...] = ()
+    wrong: tuple[bool | None, ...] = ()
+    refuted: int | None = None
+    complexity: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,13 +42,11 @@ class Replicate:
     ----------
     number : of the replicate; with setting and seed it fixes the system and its noise
     shd, weight_error : at the marks, of the method's own estimate
-    mle, bayes : the same of other estimates from the same samples: the joint MLE of the class, and
-        the most probable DAG; so that designs can be compared without their estimators
+    mle, bayes, probable : the same of other estimates from the same samples: the joint MLE of the
+        class, the most probable DAG of the Bayesian methods, and the most probable model of the
+        class; so that designs can be compared without their estimators
     counts : of all actions, in the order of the action set, at the end of the budget
-    stops : rounds to the certificate for each delta; None if it was not reached
-    wrong : whether that claim was wrong; None likewise
-    refuted : the round at which the assumptions, which hold, were refuted at the smallest delta
-    complexity : C_epsilon of the system, for methods that are certified
+    stops, wrong, refuted, complexity : see `Certificates`
     """
 
     number: int
@@ -45,6 +54,7 @@ class Replicate:
     weight_error: tuple[float, ...]
     mle: tuple[tuple[int, float], ...]
     bayes: tuple[tuple[int, float], ...]
+    probable: tuple[tuple[int, float], ...]
     counts: tuple[int, ...]
     stops: tuple[int | None, ...]
     wrong: tuple[bool | None, ...]
@@ -67,73 +77,50 @@ def run_replicate(setting: Setting, specification: Specification, number: int) -
     actions = ActionSet(dict.fromkeys(truth.names, (-specification.reach, specification.reach)))
     key = [specification.seed, setting.p, round(1000 * setting.density), number]
     rng = np.random.default_rng([*key, 1])
-    learner = _learner(specification, actions, number)
-    stops = Stops(specification.deltas if specification.is_certified else ())
-    own, mle, bayes, refuted = [], [], [], None
+    method = importlib.import_module(HOMES[specification.method])
+    learner = method.learner_for(specification, actions, number)
+    watch = None
+    if specification.is_certified:
+        watch = method.watch_for(specification, actions, truth)
+    curves: list[tuple[tuple[int, float], ...]] = []
     counts: tuple[int, ...] = ()
     marks = set(specification.marks)
     for n in range(1, specification.most_rounds + 1):
         action = learner.ask()
         learner.tell(action, truth.sample(action, 1, rng)[0])
-        if isinstance(learner, Focus):
-            stops.see(learner.decision, learner.estimate)
-            refuted = refuted or (n if learner.is_refuted else None)
-            if learner.has_stopped:
-                learner.continue_after_stop()
+        if watch is not None:
+            watch.see(learner)
         if n in marks:
-            moments = learner.moments
-            own.append(_errors(_estimate(learner), truth))
-            mle.append(_errors(joint_mle(moments, PAPER_CLASS), truth))
-            likeliest = DagPosterior(moments, intercept=False).likeliest
-            bayes.append(_errors(graph_mle(moments, likeliest, PAPER_CLASS), truth))
+            models = (learner.estimate, *_other_estimates(learner.moments))
+            curves.append(tuple(_errors(model, truth) for model in models))
         if n == specification.budget:
             counts = tuple(learner.counts.values())
-        if n >= specification.budget and (stops.are_all or refuted):
+        if n >= specification.budget and (watch is None or watch.is_done):
             break
-    missing = [None] * (len(stops.deltas) - len(stops.rounds))
-    rule = guarantee_of("class", actions, PAPER_CLASS, epsilon=specification.epsilon)
-    wrong = [not rule.holds(model, truth) for model in stops.models]
-    is_certified = specification.is_certified
+    own, mle, bayes, probable = zip(*curves, strict=True)
+    certificates = Certificates() if watch is None else watch.summary()
     return Replicate(
         number=number,
         shd=tuple(shd for shd, _ in own),
         weight_error=tuple(error for _, error in own),
-        mle=tuple(mle),
-        bayes=tuple(bayes),
+        mle=mle,
+        bayes=bayes,
+        probable=probable,
         counts=counts,
-        stops=(*stops.rounds, *missing),
-        wrong=(*wrong, *missing),
-        refuted=refuted,
-        complexity=_complexity(truth, actions, specification) if is_certified else None,
+        **asdict(certificates),
     )
 
 
-def _learner(specification: Specification, actions: ActionSet, number: int) -> Recording[Any]:
-    """The method, under the class rule if it has a certificate."""
-    epsilon, delta = specification.epsilon, min(specification.deltas)
-    if specification.method == "focus":
-        return Focus(actions, PAPER_CLASS, epsilon=epsilon, delta=delta, rule="class")
-    home = importlib.import_module(HOMES[specification.method])
-    kind: type[Baseline[Any]] = getattr(home, CLASSES[specification.method])
-    learner = kind(actions, PAPER_CLASS, seed=number)
-    if specification.is_certified:
-        return Certified(learner, epsilon=epsilon, delta=delta, rule="class")
-    return learner
-
-
-def _estimate(learner: Recording[Any]) -> LinearSEM:
-    """The method's own estimate."""
-    if isinstance(learner, Focus | Baseline):
-        return learner.estimate
-    raise TypeError(f"{type(learner).__name__} has no estimate")
+def _other_estimates(moments: Moments) -> tuple[LinearSEM, LinearSEM, LinearSEM]:
+    """From the same samples: `mle`, `bayes` and `probable` of a `Replicate`."""
+    likeliest = DagPosterior(moments, intercept=False).likeliest
+    return (
+        joint_mle(moments, PAPER_CLASS),
+        graph_mle(moments, likeliest, PAPER_CLASS),
+        probable_model(moments, PAPER_CLASS),
+    )
 
 
 def _errors(model: LinearSEM, truth: LinearSEM) -> tuple[int, float]:
     """Structural Hamming distance and largest error of a weight."""
     return model.shd(truth), float(np.abs(model.weights - truth.weights).max())
-
-
-def _complexity(truth: LinearSEM, actions: ActionSet, specification: Specification) -> float:
-    return complexity(
-        truth, actions, PAPER_CLASS, epsilon=specification.epsilon, rule="class"
-    ).value

@@ -14,15 +14,11 @@ from causalfocus.system.space import PAPER_CLASS
 DELTAS: Final = (0.1, 0.05, 0.02, 0.01, 0.005)
 METHODS: Final = ("focus", "random", "ait-dcdi", "cbed")
 HOMES: Final = {
-    "focus": "causalfocus.learner.focus",
-    "random": "causalfocus.baselines.random",
-    "ait-dcdi": "causalfocus.baselines.ait",
-    "cbed": "causalfocus.baselines.cbed",
+    name: f"causalfocus.experiments.methods.{name.replace('-', '_')}" for name in METHODS
 }
 """Modules of the methods. By name, so that the results of one do not depend on the code of the
 others."""
 
-CLASSES: Final = {"random": "Random", "ait-dcdi": "AITDCDI", "cbed": "CBED"}
 CERTIFIED: Final = ("focus", "random")
 """Methods that are run on to their certificate."""
 

@@ -1,6 +1,6 @@
 """The rules: what is assumed, what is claimed, and when the data are sufficient for it."""
 
-from causalfocus.guarantees.alarms import Alarm
+from causalfocus.guarantees.alarm import Alarm
 from causalfocus.guarantees.decision import Decision
 from causalfocus.guarantees.guarantee import Guarantee, Rival
 from causalfocus.guarantees.measure import evidence

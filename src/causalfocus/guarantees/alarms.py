@@ -33,12 +33,12 @@ wait for the certainty of the weights.
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
 import numpy as np
 
 from causalfocus.arrays import Floats, Ints
+from causalfocus.guarantees.alarm import Alarm, Kind
 from causalfocus.guarantees.foresight import foresight
 from causalfocus.kernels.arithmetic.sets import nondescendants, parents_of, regressors_of
 from causalfocus.kernels.evidence.training import log_density
@@ -49,7 +49,6 @@ from causalfocus.moments.moments import Moments
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import ModelClass
 
-Kind = Literal["curve", "action", "drift", "constant", "noise", "weak", "effect"]
 N_KINDS: Final = 6
 """Of those with a weight of their own."""
 
@@ -58,48 +57,6 @@ W_ALARM: Final = 0.03
 
 LOOSE: Final = 3.0
 """Degrees of freedom with which the noise under one action is foretold by that under all."""
-
-
-@dataclass(frozen=True)
-class Alarm:
-    """Evidence against an assumption, in nats.
-
-    Attributes
-    ----------
-    kind : see the module
-    node : the node whose equation it speaks of
-    cause : the other node, where there is one
-    action : which action, for noise of its own
-    evidence : against every system inside the claim
-    """
-
-    kind: Kind
-    node: str
-    cause: str | None
-    action: str | None
-    evidence: float
-
-    @property
-    def words(self) -> str:
-        """What the data point to."""
-        match self.kind:
-            case "curve":
-                return f"the response of {self.node} to {self.cause} curves"
-            case "action":
-                return f"the noise of {self.node} is different under {self.action}"
-            case "drift":
-                return f"{self.node} drifts with time"
-            case "constant":
-                return f"the equation of {self.node} has a constant"
-            case "noise":
-                return f"the noise of {self.node} is out of the range of the class"
-            case "effect":
-                return f"no effect of {self.cause} on {self.node} of the sizes in the class fits"
-            case "weak":
-                return (
-                    f"{self.cause} acts on {self.node}, more weakly than the class allows any "
-                    f"effect to be"
-                )
 
 
 BestRow = Callable[[WatchedRows, int, Floats], float]

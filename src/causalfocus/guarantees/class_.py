@@ -16,13 +16,15 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from causalfocus.arrays import Floats, Ints
-from causalfocus.guarantees.alarms import Alarm, alarms, loudest, refusal, row_regressors
+from causalfocus.guarantees.alarm import Alarm
+from causalfocus.guarantees.alarms import alarms, loudest, refusal, row_regressors
 from causalfocus.guarantees.bounded import BoundedClaim
 from causalfocus.guarantees.decision import Decision
 from causalfocus.guarantees.guarantee import Spread, Step
-from causalfocus.guarantees.mixture import LEVEL_FLOOR, STIFFNESS, SURVEY_FROM, cap_of
+from causalfocus.guarantees.mixture import FINE, LEVEL_FLOOR, STIFFNESS, SURVEY_FROM, cap_of
 from causalfocus.guarantees.verdicts import Interval
 from causalfocus.kernels.arithmetic.sets import parents_of
+from causalfocus.kernels.evidence.direction_evidence import Times
 from causalfocus.kernels.evidence.row_evidence import Prior
 from causalfocus.kernels.exact import other_graphs, same_graph
 from causalfocus.kernels.exact.certificate import Setting
@@ -30,15 +32,11 @@ from causalfocus.kernels.records import Row, Span
 from causalfocus.kernels.search.tableau import workspace
 from causalfocus.moments.assumption_sums import WatchedRows
 from causalfocus.moments.moments import Moments
-from causalfocus.moments.views import RowMoments
-from causalfocus.oracles.estimate import graph_mle
-from causalfocus.oracles.for_kernels import plain_rows_of, rows_of
+from causalfocus.oracles.estimate import graph_mle, probable_model
+from causalfocus.oracles.for_kernels import plain_rows_of
 from causalfocus.oracles.gaussian import gaussian_estimate
 from causalfocus.system.graph import changes_in_words
 from causalfocus.system.sem import LinearSEM
-
-NARROW: Final = 0.4
-"""Mixing of the other coefficients of a row, as a share of that of the coefficient in question."""
 
 ROOM: Final = 1.2
 """Bounds that were too tight are moved beyond the fitted values by this factor."""
@@ -69,25 +67,20 @@ class ClassRule(BoundedClaim):
     @cached_property
     def _prior(self) -> Prior:
         """The fixed prior, from the class alone."""
-        return Prior(*self._plain_prior)
-
-    @cached_property
-    def _plain_prior(self) -> tuple[float, float, float]:
         low, high = self.space.variance_limits
         known = self.space.noise_variance is not None
         middle = math.sqrt(low * high) if known else 1.0
         a0 = 1.0 / max(0.5 * math.log(high / low), 0.05) ** 2 if known else 0.01
         largest = self.space.max_effect or 10.0 * self.space.min_effect
-        return largest**2 / (3.0 * middle), a0, a0 * middle
+        return Prior(largest**2 / (3.0 * middle), a0, a0 * middle)
 
     @cached_property
     def _setting(self) -> Setting:
-        return Setting(*self._plain_setting)
+        step = self.epsilon if self.epsilon is not None else 0.5 * self.space.min_effect
+        return Setting(step, FINE, STIFFNESS)
 
-    @cached_property
-    def _plain_setting(self) -> tuple[float, float, float]:
-        wide = self.epsilon if self.epsilon is not None else 0.5 * self.space.min_effect
-        return wide, NARROW * wide, STIFFNESS
+    def estimate(self, moments: Moments) -> LinearSEM:
+        return probable_model(moments, self.space)
 
     def decide(
         self,
@@ -101,10 +94,9 @@ class ClassRule(BoundedClaim):
         is not due: the rule may be applied on any schedule, and this is its dear part.
         """
         del counts
-        rows = moments.evidence_rows(intercept=self.space.intercept)
         survey = None
-        if is_due and self._have_weights_evidence(rows, estimate):
-            survey = self.survey(rows, estimate)
+        if is_due and self._has_hope(moments, estimate):
+            survey = self.survey(self.times(moments), estimate)
         stop = survey is not None and survey.rejects_all
         alarm = loudest(self.alarms(moments, estimate), self.threshold) if stop else None
         return ClassDecision(
@@ -115,7 +107,6 @@ class ClassRule(BoundedClaim):
             has_surveyed=survey is not None,
             rule=self,
             moments=moments.copy(),
-            rows=rows,
             estimate=estimate,
             survey=survey,
         )
@@ -125,15 +116,14 @@ class ClassRule(BoundedClaim):
         alarm = loudest(self.alarms(moments, estimate), self.threshold)
         if alarm is None or estimate.p == 1:
             return alarm
-        rows = moments.evidence_rows(intercept=self.space.intercept)
-        tables = self._family_tables(rows, estimate, (self.threshold, self.threshold))
+        levels = self.threshold, self.threshold
+        tables = self._family_tables(self.times(moments), estimate, levels)
         level, _ = other_graphs.least_rejected_graph(*tables, estimate.weights, self.threshold)
         return alarm if level >= self.threshold else None
 
     def alarms(self, moments: Moments, estimate: LinearSEM) -> tuple[Alarm, ...]:
         """Evidence against the assumptions, the loudest first."""
-        rows = moments.evidence_rows(intercept=self.space.intercept)
-        out = self.out_of_class(rows, estimate)
+        out = self.out_of_class(self.times(moments), estimate)
         effects = tuple(
             Alarm("effect", estimate.names[j], estimate.names[k], None, float(out[j, k]))
             for j, k in zip(*np.nonzero(out > -math.inf), strict=True)
@@ -150,31 +140,32 @@ class ClassRule(BoundedClaim):
         room = workspace(rows.p + 1)
         return -other_graphs.class_row_cost(Row(*row), regressors, n, rows.p, self._bounds, room)
 
-    def _have_weights_evidence(self, rows: RowMoments, estimate: LinearSEM) -> bool:
+    def times(self, moments: Moments) -> Times:
+        """The rows at every mark."""
+        rows = moments.timed_rows(intercept=self.space.intercept)
+        return Times(rows.grams, rows.lows, rows.counts)
+
+    def _has_hope(self, moments: Moments, estimate: LinearSEM) -> bool:
         if self.epsilon is None:
             return True
-        return same_graph.reaches_level(
-            plain_rows_of(rows),
-            estimate.weights,
-            self.epsilon,
-            self._plain_bounds,
-            self._plain_prior,
-            self._plain_setting,
-            min(SURVEY_FROM, self.threshold),
+        rows = plain_rows_of(moments.evidence_rows(intercept=self.space.intercept))
+        least, step = min(SURVEY_FROM, self.threshold), self._setting.step
+        return same_graph.could_reach(
+            rows, estimate.weights, self.epsilon, self._plain_bounds, step, least
         )
 
-    def survey(self, rows: RowMoments, estimate: LinearSEM) -> Survey:
+    def survey(self, times: Times, estimate: LinearSEM) -> Survey:
         """Both branches at the threshold, and the graph that keeps the evidence from rising.
 
         The rival is sought at the level that the weights have reached, which does not depend on
         delta; for the graph alone at the threshold.
         """
-        weights = self.weights_evidence(rows, estimate)
+        weights = self.weights_evidence(times, estimate)
         if estimate.p == 1:
             return Survey(weights >= self.threshold, None)
         level = min(weights, cap_of(self.threshold)) if self.epsilon is not None else self.threshold
         low, high = min(level, self.threshold), max(level, self.threshold)
-        tables = self._family_tables(rows, estimate, (low, high))
+        tables = self._family_tables(times, estimate, (low, high))
         found, parents = other_graphs.least_rejected_graph(*tables, estimate.weights, level)
         at_threshold = found
         if level != self.threshold:
@@ -188,12 +179,11 @@ class ClassRule(BoundedClaim):
 
     def intervals(self, moments: Moments, estimate: LinearSEM) -> tuple[Interval, ...]:
         """Per edge, the weights that are not rejected at delta if the graph is right."""
-        rows = moments.evidence_rows(intercept=self.space.intercept)
-        found = []
+        times, found = self.times(moments), []
         for cause, effect, weight in estimate.edges:
             j, k = estimate.names.index(effect), estimate.names.index(cause)
             reach = same_graph.interval_reach(
-                rows_of(rows),
+                times,
                 estimate.weights,
                 (j, k),
                 self._bounds,
@@ -205,9 +195,7 @@ class ClassRule(BoundedClaim):
             found.append(Interval(cause, effect, centre - half, weight, centre + half))
         return tuple(found)
 
-    def edge_evidence(
-        self, rows: RowMoments, estimate: LinearSEM, enough: float = -math.inf
-    ) -> Floats:
+    def edge_evidence(self, times: Times, estimate: LinearSEM, enough: float = -math.inf) -> Floats:
         """Branch A per edge, (effect, cause); infinity where there is no edge.
 
         With `enough` only whether all edges reach it: minus infinity at the first that does not.
@@ -215,7 +203,7 @@ class ClassRule(BoundedClaim):
         if self.epsilon is None:
             return np.full((estimate.p, estimate.p), math.inf)
         return same_graph.same_graph_evidence(
-            rows_of(rows),
+            times,
             estimate.weights,
             self.epsilon,
             self._bounds,
@@ -224,17 +212,17 @@ class ClassRule(BoundedClaim):
             enough,
         )
 
-    def weights_evidence(self, rows: RowMoments, estimate: LinearSEM) -> float:
+    def weights_evidence(self, times: Times, estimate: LinearSEM) -> float:
         """Branch A: against every other model with the same graph."""
-        found = float(self.edge_evidence(rows, estimate).min())
-        return max(found, float(self.out_of_class(rows, estimate).max()))
+        found = float(self.edge_evidence(times, estimate).min())
+        return max(found, float(self.out_of_class(times, estimate).max()))
 
-    def out_of_class(self, rows: RowMoments, estimate: LinearSEM) -> Floats:
+    def out_of_class(self, times: Times, estimate: LinearSEM) -> Floats:
         """Evidence that a weight is outside the class, (effect, cause): it rejects every model of
         the class with the estimate's graph.
         """
         return same_graph.out_of_class_evidence(
-            rows_of(rows),
+            times,
             estimate.weights,
             self._bounds,
             self._prior,
@@ -242,19 +230,19 @@ class ClassRule(BoundedClaim):
         )
 
     def graph_evidence(
-        self, rows: RowMoments, estimate: LinearSEM, levels: tuple[float, float]
+        self, times: Times, estimate: LinearSEM, levels: tuple[float, float]
     ) -> float:
         """Branch B: evidence against every other graph, in a range; minus infinity if below it."""
         if estimate.p == 1:
             return levels[1]
-        tables = self._family_tables(rows, estimate, levels)
+        tables = self._family_tables(times, estimate, levels)
         return other_graphs.different_graph_evidence(*tables, estimate.weights, Span(*levels))
 
     def _family_tables(
-        self, rows: RowMoments, estimate: LinearSEM, levels: tuple[float, float]
+        self, times: Times, estimate: LinearSEM, levels: tuple[float, float]
     ) -> tuple[Floats, Floats]:
         return other_graphs.family_tables(
-            rows_of(rows),
+            times,
             estimate.weights,
             self._bounds,
             self._prior,
@@ -315,9 +303,13 @@ class ClassDecision(Decision):
 
     rule: ClassRule = field(repr=False)
     moments: Moments = field(repr=False)
-    rows: RowMoments = field(repr=False)
     estimate: LinearSEM = field(repr=False)
     survey: Survey | None
+
+    @cached_property
+    def times(self) -> Times:
+        """The rows at every mark."""
+        return self.rule.times(self.moments)
 
     @cached_property
     def alarms(self) -> tuple[Alarm, ...]:
@@ -327,25 +319,25 @@ class ClassDecision(Decision):
     @cached_property
     def edge_evidence(self) -> Floats:
         """Evidence that each weight is within epsilon, (effect, cause); infinity if no edge."""
-        return self.rule.edge_evidence(self.rows, self.estimate)
+        return self.rule.edge_evidence(self.times, self.estimate)
 
     @cached_property
     def graph_evidence(self) -> float:
         """Evidence against every graph but the estimate's, capped."""
         return self.rule.graph_evidence(
-            self.rows, self.estimate, (LEVEL_FLOOR, cap_of(self.threshold))
+            self.times, self.estimate, (LEVEL_FLOOR, cap_of(self.threshold))
         )
 
     @cached_property
     def evidence(self) -> float:
-        weights = self.rule.weights_evidence(self.rows, self.estimate)
+        weights = self.rule.weights_evidence(self.times, self.estimate)
         found = min(weights, self.graph_evidence)
         return max(found, self.threshold) if self.stop else found  # the search is from below
 
     def level_from(self, lowest: float) -> float:
-        reached = min(self.rule.weights_evidence(self.rows, self.estimate), cap_of(self.threshold))
+        reached = min(self.rule.weights_evidence(self.times, self.estimate), cap_of(self.threshold))
         if reached >= lowest:
-            reached = self.rule.graph_evidence(self.rows, self.estimate, (lowest, reached))
+            reached = self.rule.graph_evidence(self.times, self.estimate, (lowest, reached))
         return max(reached, self.threshold) if self.stop else reached  # the search is from below
 
     @property

@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 from causalfocus.arrays import Floats
-from causalfocus.guarantees.alarms import Alarm
+from causalfocus.guarantees.alarm import Alarm
 from causalfocus.system.sem import LinearSEM
 
 

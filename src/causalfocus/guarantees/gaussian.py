@@ -16,7 +16,8 @@ from typing import ClassVar, Final
 import numpy as np
 
 from causalfocus.arrays import Floats
-from causalfocus.guarantees.alarms import Alarm, alarms, loudest, refusal, row_regressors
+from causalfocus.guarantees.alarm import Alarm
+from causalfocus.guarantees.alarms import alarms, loudest, refusal, row_regressors
 from causalfocus.guarantees.decision import Decision
 from causalfocus.guarantees.departures import (
     Move,
@@ -27,11 +28,12 @@ from causalfocus.guarantees.departures import (
 )
 from causalfocus.guarantees.foresight import foresight
 from causalfocus.guarantees.guarantee import Guarantee, Rival, Spread, Step
-from causalfocus.guarantees.mixture import STIFFNESS, SURVEY_FROM, WORLD, cap_of
+from causalfocus.guarantees.mixture import FINE, STIFFNESS, SURVEY_FROM, WORLD, cap_of
 from causalfocus.guarantees.verdicts import Interval
 from causalfocus.kernels.arithmetic.sets import nondescendants
+from causalfocus.kernels.evidence.direction_evidence import Times
 from causalfocus.kernels.evidence.row_evidence import least_squares
-from causalfocus.kernels.gaussian import direction_evidence, levels, resolution, swaps
+from causalfocus.kernels.gaussian import levels, resolution, swaps
 from causalfocus.kernels.gaussian.intervals import weight_interval
 from causalfocus.kernels.gaussian.response import closest_rival
 from causalfocus.kernels.records import Row
@@ -44,14 +46,11 @@ from causalfocus.system.graph import changes_in_words
 from causalfocus.system.sem import LinearSEM
 
 CUT, TOP = 0.8, 4 / 3
-"""Of min_effect: where an edge of an alternative begins to be strong, and where it begins to be
-mixed by epsilon instead of min_effect."""
+"""Of min_effect: where an edge of an alternative begins to be strong, and where its row begins to
+be moved by epsilon instead of STRIDE."""
 
-WIDER: Final = 0.6
-"""Mixing of a coefficient below `TOP`, as a share of min_effect."""
-
-FINE: Final = 0.2
-"""Mixing of every single coefficient, as a share of that along the direction."""
+STRIDE: Final = 0.6
+"""By which a row is moved along a coefficient below `TOP`, as a share of min_effect."""
 
 
 @dataclass(frozen=True)
@@ -72,14 +71,14 @@ class GaussianRule(Guarantee):
     @cached_property
     def _plain_scale(self) -> resolution.PlainScale:
         smallest = self.space.min_effect
-        wide = self.epsilon if self.epsilon is not None else 0.5 * smallest
+        step = self.epsilon if self.epsilon is not None else 0.5 * smallest
         return (
             math.inf if self.epsilon is None else self.epsilon,
             smallest,
             CUT * smallest,
             TOP * smallest,
-            wide,
-            WIDER * smallest,
+            step,
+            STRIDE * smallest,
             FINE,
             STIFFNESS,
         )
@@ -231,10 +230,10 @@ class GaussianRule(Guarantee):
             found.append(Interval(cause, effect, low, weight, high))
         return tuple(found)
 
-    def times(self, moments: Moments) -> direction_evidence.Times:
+    def times(self, moments: Moments) -> Times:
         """The rows at every mark."""
         rows = moments.timed_rows(intercept=self.space.intercept)
-        return direction_evidence.Times(rows.grams, rows.lows, rows.counts)
+        return Times(rows.grams, rows.lows, rows.counts)
 
     def split(self, moments: Moments) -> resolution.Split | None:
         """Training and later samples, with the training's share and what it foresees."""

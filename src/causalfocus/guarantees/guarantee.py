@@ -30,7 +30,7 @@ from typing import ClassVar, NamedTuple
 
 from causalfocus.arrays import Floats, Ints
 from causalfocus.errors import InvalidInputError
-from causalfocus.guarantees.alarms import Alarm
+from causalfocus.guarantees.alarm import Alarm
 from causalfocus.guarantees.decision import Decision
 from causalfocus.guarantees.verdicts import Interval, Verdict, verdicts_on
 from causalfocus.moments.moments import Moments

@@ -12,6 +12,9 @@ LEVEL_FLOOR: Final = -64.0
 LEVEL_CAP: Final = 60.0
 """The evidence is sought in this range, or up to twice the threshold if higher."""
 
+FINE: Final = 0.2
+"""Mixing of every single coefficient, as a share of the step along a direction."""
+
 STIFFNESS: Final = 3000.0
 """How closely the numerator's noise follows the rival's; about the samples at a stop."""
 

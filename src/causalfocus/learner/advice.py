@@ -2,7 +2,7 @@
 
 import math
 
-from causalfocus.guarantees.alarms import Alarm
+from causalfocus.guarantees.alarm import Alarm
 from causalfocus.guarantees.guarantee import Guarantee, Step
 from causalfocus.guarantees.rules import guarantee_of
 from causalfocus.moments.moments import Moments

@@ -1,7 +1,7 @@
 """The exact oracles: the joint MLE, the closest alternative, and the estimates."""
 
 from causalfocus.oracles.alternative import Alternative, best_alternative
-from causalfocus.oracles.estimate import graph_mle, joint_mle
+from causalfocus.oracles.estimate import graph_mle, joint_mle, probable_model
 from causalfocus.oracles.gaussian import gaussian_estimate, shown_from
 
 __all__ = [
@@ -10,5 +10,6 @@ __all__ = [
     "gaussian_estimate",
     "graph_mle",
     "joint_mle",
+    "probable_model",
     "shown_from",
 ]

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import stats
 
 from causalfocus.arrays import Floats
-from causalfocus.guarantees.alarms import Kind
+from causalfocus.guarantees.alarm import Kind
 from causalfocus.learner.focus import Focus
 from causalfocus.learner.protocol import Told
 from causalfocus.moments.moments import Moments

@@ -138,22 +138,10 @@ def log_marginal(row: Row, regressors: Ints, n: float, prior: Prior, p: int) -> 
 
 
 @kernel
-def edge_spread(regressors: Ints, i: int, p: int, wide: float, narrow: float) -> Floats:
-    """Return the mixing of coefficient i widely, the others narrowly, the constant in noise units:
-    (2, s), see `edge_evidence.Mixing`.
-    """
-    spread = np.zeros((2, len(regressors)))
-    for m in range(len(regressors)):
-        if regressors[m] == p:
-            spread[1, m] = CONSTANT_SPREAD
-        else:
-            spread[0, m] = (wide if m == i else narrow) ** 2
-    return spread
-
-
-@kernel
 def even_spread(regressors: Ints, p: int, narrow: float) -> Floats:
-    """Return the mixing of all coefficients alike, the constant in noise units."""
+    """Return the mixing of all coefficients alike, the constant in noise units: (2, s), see
+    `direction_evidence.Mixing`.
+    """
     spread = np.zeros((2, len(regressors)))
     for m in range(len(regressors)):
         if regressors[m] == p:

@@ -5,8 +5,8 @@ most one is again one, with mean one if the alternative is true; by Ville's ineq
 reaches exp(h) with probability at most exp(-h). A lower bound on any of its terms, weight
 included, is a lower bound on the logarithm of the mixture. The terms and their weights:
 
-- EDGE, weight W_EDGE shared equally by the edges k -> j of the alternative: the row of j around the
-  alternative's own (`edge_evidence`), coefficient k by about epsilon, the others narrowly.
+- EDGE, weight W_EDGE shared equally by the edges k -> j of the alternative: the row of j moved from
+  the alternative's own along the direction of coefficient k (`direction_evidence`), by epsilon.
 - NOISE, weight W_NOISE / p for every j: the marginal likelihood of the row of j on the
   alternative's own parents under a fixed prior. It rejects noise variances far from R/n, whatever
   the coefficients.
@@ -28,17 +28,26 @@ Branch A, other weights with the same graph, is in `same_graph`; branch B, other
 import math
 from typing import NamedTuple
 
-from causalfocus.arrays import Ints
+from causalfocus.arrays import Floats, Ints
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.evidence.edge_evidence import Departure, Mixing, Noise, edge_evidence
+from causalfocus.kernels.evidence.direction_evidence import (
+    Departure,
+    Mixing,
+    Noise,
+    Times,
+    direction_evidence,
+    direction_sums,
+    past_inverses,
+    present_row,
+)
 from causalfocus.kernels.evidence.row_evidence import (
     Fit,
     Prior,
-    edge_spread,
+    even_spread,
     least_squares,
     log_marginal,
 )
-from causalfocus.kernels.records import Bounds, Row, Span
+from causalfocus.kernels.records import Bounds, Span
 
 W_EDGE, W_NOISE, W_SWAP = 0.87, 0.04, 0.06
 """The rest is for alarms, see `guarantees.alarms`."""
@@ -51,17 +60,17 @@ NO_DISTANCE = 1e-12
 
 
 class Setting(NamedTuple):
-    """How EDGE and NOISE stand against an alternative of the class.
+    """How EDGE stands against an alternative of the class.
 
     Attributes
     ----------
-    wide, narrow : standard deviations by which EDGE mixes the coefficient in question, and the
-        others
+    step : by which a row is moved along the direction of a coefficient
+    fine : the standard deviation of every single coefficient, as a share of it
     stiffness : a0 of the noise around the alternative's
     """
 
-    wide: float
-    narrow: float
+    step: float
+    fine: float
     stiffness: float
 
 
@@ -70,35 +79,44 @@ class EdgeRow(NamedTuple):
 
     Attributes
     ----------
+    target : the node
     regressors : of the row
     fit : its residual is not positive where the row gives no evidence
+    past : G^-1 at earlier marks
+    mixing : of the row
     log_noise : the logarithm of what NOISE gives it, with its weight
     """
 
+    target: int
     regressors: Ints
     fit: Fit
+    past: Floats
+    mixing: Mixing
     log_noise: float
 
 
 @kernel
-def edge_row(row: Row, regressors: Ints, n: float, prior: Prior, p: int) -> EdgeRow:
-    """Return a row as EDGE sees it."""
+def edge_row(times: Times, j: int, regressors: Ints, prior: Prior, setting: Setting) -> EdgeRow:
+    """Return the row of j as EDGE sees it."""
+    row, n = present_row(times, j), times.counts[-1, j]
+    p = times.counts.shape[1]
     fit = least_squares(row, regressors, n)
     log_noise = -math.inf
     if fit.residual > 0.0:
         log_noise = log_marginal(row, regressors, n, prior, p) + math.log(W_NOISE / p)
-    return EdgeRow(regressors, fit, log_noise)
+    spread = even_spread(regressors, p, setting.fine * setting.step)
+    mixing = Mixing(spread, setting.step, setting.stiffness)
+    return EdgeRow(j, regressors, fit, past_inverses(times, j, regressors), mixing, log_noise)
 
 
 @kernel
 def departure_evidence(
+    times: Times,
     row: EdgeRow,
     departure: Departure,
     own_weight: float,
     bounds: Bounds,
-    setting: Setting,
     useful: Span,
-    p: int,
 ) -> float:
     """Return the evidence against every alternative with one coefficient of a row that far away
     from the fit, weight included.
@@ -108,11 +126,12 @@ def departure_evidence(
         enough
     """
     fit = row.fit
-    if not fit.residual > 0.0:
+    if not (fit.residual > 0.0 and departure.distance > 0.0):
         return -math.inf
-    spread = edge_spread(row.regressors, departure.coefficient, p, setting.wide, setting.narrow)
-    mixing = Mixing(spread, setting.stiffness)
+    direction = direction_sums(
+        times, row.target, row.regressors, row.past, fit.coefficients, departure.coefficient
+    )
     noise = Noise(row.log_noise - own_weight, fit.residual, fit.n)
     limits = Span(bounds.lowest, bounds.highest)
-    value = edge_evidence(fit, mixing, departure, limits, noise, useful)
+    value = direction_evidence(fit, direction, row.mixing, departure, limits, noise, useful)
     return value + own_weight - SAFETY

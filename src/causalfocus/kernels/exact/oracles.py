@@ -12,6 +12,7 @@ import numpy as np
 
 from causalfocus.arrays import Floats, Ints
 from causalfocus.kernels.compile import kernel
+from causalfocus.kernels.exact.marginals import family_costs
 from causalfocus.kernels.exact.scores import noise_variance, row_divergence, row_score
 from causalfocus.kernels.records import (
     Bounds,
@@ -36,10 +37,6 @@ from causalfocus.kernels.search.tableau import workspace
 
 SIDE_TIE = 1e-12
 """Alternatives whose values differ by this share of weight and value, the rounding, are tied."""
-
-SLIGHT = 12.0
-"""Nats that an effect below min_effect must explain to be reported: about what it takes to certify
-that it is there, and far more than chance gives."""
 
 
 class JointEstimate(NamedTuple):
@@ -73,7 +70,7 @@ def all_others(p: int) -> tuple[Ints, Ints]:
 
 
 @kernel
-def _table_offsets(starts: Ints) -> Ints:
+def table_offsets(starts: Ints) -> Ints:
     """Return where the table of each node begins in that of all."""
     offsets = np.zeros(len(starts), dtype=np.int64)
     for j in range(len(starts) - 1):
@@ -117,9 +114,7 @@ def price_of(slight: float, n: float, p: int) -> float:
 
 
 @kernel
-def joint_mle(
-    rows: Rows, candidates: Ints, starts: Ints, bounds: Bounds, slight: float
-) -> JointEstimate:
+def joint_mle(rows: Rows, candidates: Ints, starts: Ints, bounds: Bounds) -> JointEstimate:
     """Return the most likely model, by subsets (Algorithm finite_joint_mle).
 
     Parameters
@@ -127,26 +122,42 @@ def joint_mle(
     rows : moments of all nodes
     candidates, starts : candidate parents per node, see `all_others`
     bounds : the class
-    slight : nats for every coefficient that is not allowed, if the noise has no limits; infinity
-        for the estimate itself. See `price_of`
     """
     grams, counts = rows.grams, rows.counts
     p = len(counts)
-    offsets = _table_offsets(starts)
+    offsets = table_offsets(starts)
     table = np.empty(offsets[p])
     searches = 0
     for j in range(p):
         own = table[offsets[j] : offsets[j + 1]]
         mine = candidates[starts[j] : starts[j + 1]]
-        price = price_of(slight, counts[j], p)
-        searches += residual_table(row_of(rows, j), mine, bounds, -1, price, own)
+        searches += residual_table(row_of(rows, j), mine, bounds, -1, math.inf, own)
         for mask in range(len(own)):
             own[mask] = row_score(own[mask], counts[j], grams[j, j, j], bounds)
+    return best_model(rows, candidates, starts, table, bounds, math.inf, searches)
+
+
+@kernel
+def best_model(
+    rows: Rows,
+    candidates: Ints,
+    starts: Ints,
+    table: Floats,
+    bounds: Bounds,
+    slight: float,
+    searches: int,
+) -> JointEstimate:
+    """Return the model with the best graph by a table of scores, fitted row by row.
+
+    table : for all nodes, the least score of any family within each set of candidates
+    slight : see `price_of`
+    """
+    counts = rows.counts
+    p = len(counts)
+    offsets = table_offsets(starts)
     masks = local_masks(p, candidates, starts)
     score, predecessors = best_order(p, table, offsets, masks)
-
-    weights = np.zeros((p, p))
-    variances = np.empty(p)
+    weights, variances = np.zeros((p, p)), np.empty(p)
     for j in range(p):
         own = table[offsets[j] : offsets[j + 1]]
         mine = candidates[starts[j] : starts[j + 1]]
@@ -154,8 +165,18 @@ def joint_mle(
         family = best_family(own, within, tolerance(own[within]))
         price = price_of(slight, counts[j], p)
         residual = _fill_row(row_of(rows, j), mine, family, bounds, price, weights)
-        variances[j] = noise_variance(residual, counts[j], grams[j, j, j], bounds)
+        variances[j] = noise_variance(residual, counts[j], rows.grams[j, j, j], bounds)
     return JointEstimate(score, weights, variances, searches)
+
+
+@kernel
+def spread_to_supersets(own: Floats) -> None:
+    """Replace the score of every family by the least of the families within it."""
+    for mask in range(len(own)):
+        rest = mask
+        while rest:
+            own[mask] = min(own[mask], own[mask ^ (rest & -rest)])
+            rest &= rest - 1
 
 
 @kernel
@@ -163,7 +184,26 @@ def class_mle(plain: PlainRows, bounds: PlainBounds) -> tuple[Floats, Floats]:
     """Return weights and noise variances of the most likely model of the class."""
     rows = as_rows(plain)
     candidates, starts = all_others(len(rows.counts))
-    found = joint_mle(rows, candidates, starts, as_bounds(bounds), math.inf)
+    found = joint_mle(rows, candidates, starts, as_bounds(bounds))
+    return found.weights, found.variances
+
+
+@kernel
+def probable_model(plain: PlainRows, limits: PlainBounds) -> tuple[Floats, Floats]:
+    """Return weights and noise variances of the most likely model of the class with the most
+    probable graph, see `marginals`.
+    """
+    rows, bounds = as_rows(plain), as_bounds(limits)
+    p = len(rows.counts)
+    candidates, starts = all_others(p)
+    offsets = table_offsets(starts)
+    table = np.empty(offsets[p])
+    for j in range(p):
+        own = table[offsets[j] : offsets[j + 1]]
+        mine = candidates[starts[j] : starts[j + 1]]
+        family_costs(row_of(rows, j), mine, rows.counts[j], bounds, own)
+        spread_to_supersets(own)
+    found = best_model(rows, candidates, starts, table, bounds, math.inf, 0)
     return found.weights, found.variances
 
 
@@ -260,7 +300,7 @@ def different_graph_alternative(
     """
     grams, counts = rows.grams, rows.counts
     p = len(counts)
-    offsets = _table_offsets(starts)
+    offsets = table_offsets(starts)
     table = np.empty(offsets[p])
     reference_sets = np.zeros(p, dtype=np.int64)
     for j in range(p):

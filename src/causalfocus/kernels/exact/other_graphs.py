@@ -14,7 +14,7 @@ from causalfocus.kernels.arithmetic.sets import (
     regressors_of,
 )
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.evidence.edge_evidence import Departure
+from causalfocus.kernels.evidence.direction_evidence import Departure, Times, present_row
 from causalfocus.kernels.evidence.row_evidence import Prior, log_marginal, residual_at
 from causalfocus.kernels.exact.certificate import (
     SAFETY,
@@ -26,7 +26,7 @@ from causalfocus.kernels.exact.certificate import (
 )
 from causalfocus.kernels.exact.oracles import all_others
 from causalfocus.kernels.exact.same_graph import distance_to_class
-from causalfocus.kernels.records import Bounds, Row, Rows, Span, row_of
+from causalfocus.kernels.records import Bounds, Row, Span
 from causalfocus.kernels.search.families import best_family
 from causalfocus.kernels.search.orders import (
     best_order,
@@ -44,7 +44,7 @@ FIT = 1e-9
 
 @kernel
 def family_tables(
-    rows: Rows, weights: Floats, bounds: Bounds, prior: Prior, setting: Setting, levels: Span
+    times: Times, weights: Floats, bounds: Bounds, prior: Prior, setting: Setting, levels: Span
 ) -> tuple[Floats, Floats]:
     """Return per node and set of candidates the cost in SWAP of that family, and the evidence of
     EDGE.
@@ -59,8 +59,8 @@ def family_tables(
     however many edges there are, is not looked at any further, and its cost is infinite; evidence
     below the lowest level counts as none.
     """
-    counts = rows.counts
-    p, q = len(counts), rows.grams.shape[1]
+    counts = times.counts[-1]
+    p, q = len(counts), times.grams.shape[2]
     costs = np.full((p, 1 << (p - 1)), math.inf)
     evidence = np.full((p, 1 << (p - 1)), -math.inf)
     n_edges = edge_count(weights)
@@ -69,7 +69,7 @@ def family_tables(
     useful = Span(levels.low - own_weight, enough + SAFETY - own_weight)
     work = workspace(q)
     for j in range(p):
-        n, row = counts[j], row_of(rows, j)
+        n, row = counts[j], present_row(times, j)
         own = parents_of(weights, j)
         own_regressors = regressors_of(own, p, q)
         n_own = len(own_regressors) - (q - p)
@@ -82,13 +82,13 @@ def family_tables(
                 continue
             regressors = regressors_of(family, p, q)
             if family:
-                seen = edge_row(row, regressors, n, prior, p)
+                seen = edge_row(times, j, regressors, prior, setting)
                 for m in range(len(regressors)):
                     b = seen.fit.coefficients[m]
                     d = distance_to_class(b, bounds) if regressors[m] < p else 0.0
                     if d > 0.0:
                         own_evidence = departure_evidence(
-                            seen, Departure(m, d), own_weight, bounds, setting, useful, p
+                            times, seen, Departure(m, d), own_weight, bounds, useful
                         )
                         evidence[j, mask] = max(evidence[j, mask], own_evidence)
                         if own_evidence >= enough:

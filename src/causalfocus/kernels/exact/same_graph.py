@@ -7,8 +7,8 @@ import numpy as np
 from causalfocus.arrays import Floats
 from causalfocus.kernels.arithmetic.sets import edge_count, parents_of, position, regressors_of
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.evidence.edge_evidence import Departure
-from causalfocus.kernels.evidence.row_evidence import Prior
+from causalfocus.kernels.evidence.direction_evidence import Departure, Times
+from causalfocus.kernels.evidence.row_evidence import Prior, least_squares
 from causalfocus.kernels.exact.certificate import (
     NO_DISTANCE,
     SAFETY,
@@ -21,7 +21,6 @@ from causalfocus.kernels.records import (
     Bounds,
     PlainBounds,
     PlainRows,
-    Rows,
     Span,
     as_bounds,
     as_rows,
@@ -31,7 +30,7 @@ from causalfocus.kernels.records import (
 
 @kernel
 def same_graph_evidence(
-    rows: Rows,
+    times: Times,
     weights: Floats,
     epsilon: float,
     bounds: Bounds,
@@ -46,8 +45,7 @@ def same_graph_evidence(
     finite `enough` it says only whether that is reached, and stops at the first edge below it,
     whose entry is then minus infinity.
     """
-    counts = rows.counts
-    p, q = len(counts), rows.grams.shape[1]
+    p, q = times.counts.shape[1], times.grams.shape[2]
     result = np.full((p, p), math.inf)
     own_weight = math.log(W_EDGE / edge_count(weights))
     needed = enough + SAFETY - own_weight
@@ -57,16 +55,14 @@ def same_graph_evidence(
         if parents == 0:
             continue
         regressors = regressors_of(parents, p, q)
-        row = edge_row(row_of(rows, j), regressors, counts[j], prior, p)
+        row = edge_row(times, j, regressors, prior, setting)
         for i in range(len(regressors)):
             k = regressors[i]
             if k == p:
                 continue
             d = _distance_to_others(row.fit.coefficients[i], weights[j, k], epsilon, bounds)
             departure = Departure(i, d)
-            result[j, k] = departure_evidence(
-                row, departure, own_weight, bounds, setting, useful, p
-            )
+            result[j, k] = departure_evidence(times, row, departure, own_weight, bounds, useful)
             if result[j, k] < enough:
                 result[j, k] = -math.inf
                 return result
@@ -96,14 +92,13 @@ def distance_to_class(b: float, bounds: Bounds) -> float:
 
 @kernel
 def out_of_class_evidence(
-    rows: Rows, weights: Floats, bounds: Bounds, prior: Prior, setting: Setting
+    times: Times, weights: Floats, bounds: Bounds, prior: Prior, setting: Setting
 ) -> Floats:
     """Return the evidence that an edge has a weight outside the class, (effect, cause): it rejects
     every model of the class with this graph. Minus infinity where the fitted one is inside, or
     there is no edge.
     """
-    counts = rows.counts
-    p, q = len(counts), rows.grams.shape[1]
+    p, q = times.counts.shape[1], times.grams.shape[2]
     result = np.full((p, p), -math.inf)
     own_weight = math.log(W_EDGE / edge_count(weights))
     everything = Span(-math.inf, math.inf)
@@ -112,7 +107,7 @@ def out_of_class_evidence(
         if parents == 0:
             continue
         regressors = regressors_of(parents, p, q)
-        row = edge_row(row_of(rows, j), regressors, counts[j], prior, p)
+        row = edge_row(times, j, regressors, prior, setting)
         for i in range(len(regressors)):
             k = regressors[i]
             if k == p:
@@ -121,37 +116,54 @@ def out_of_class_evidence(
             if d > 0.0:
                 departure = Departure(i, d)
                 result[j, k] = departure_evidence(
-                    row, departure, own_weight, bounds, setting, everything, p
+                    times, row, departure, own_weight, bounds, everything
                 )
     return result
 
 
 @kernel
-def reaches_level(
+def could_reach(
     plain: PlainRows,
     weights: Floats,
     epsilon: float,
     limits: PlainBounds,
-    prior: tuple[float, float, float],
-    setting: tuple[float, float, float],
+    step: float,
     level: float,
 ) -> bool:
-    """Return whether branch A reaches a level: every other weight is rejected, or some weight is
-    outside the class.
+    """Return whether branch A might reach a level: a quick look, as if the noise were known and the
+    direction too, or as soon as some weight is fitted outside the class. It decides when to look
+    closely, nothing else.
     """
     rows, bounds = as_rows(plain), as_bounds(limits)
-    spread, shape, scale = prior
-    wide, narrow, stiffness = setting
-    own, mixing = Prior(spread, shape, scale), Setting(wide, narrow, stiffness)
-    found = same_graph_evidence(rows, weights, epsilon, bounds, own, mixing, level)
-    if found.min() >= level:
-        return True
-    return out_of_class_evidence(rows, weights, bounds, own, mixing).max() >= level
+    counts = rows.counts
+    p, q = len(counts), rows.grams.shape[1]
+    needed = level + math.log(2.0 * edge_count(weights) / W_EDGE)
+    could = True
+    for j in range(p):
+        parents = parents_of(weights, j)
+        if parents == 0:
+            continue
+        regressors = regressors_of(parents, p, q)
+        fit = least_squares(row_of(rows, j), regressors, counts[j])
+        if not fit.residual > 0.0:
+            return False
+        for i in range(len(regressors)):
+            k = regressors[i]
+            if k == p:
+                continue
+            b = fit.coefficients[i]
+            information = counts[j] / (fit.residual * fit.inverse[i, i])
+            if information * distance_to_class(b, bounds) ** 2 > needed:
+                return True
+            d = _distance_to_others(b, weights[j, k], epsilon, bounds)
+            if step * (d - 0.5 * step) * information < needed:
+                could = False
+    return could
 
 
 @kernel
 def interval_reach(
-    rows: Rows,
+    times: Times,
     weights: Floats,
     edge: tuple[int, int],
     bounds: Bounds,
@@ -164,11 +176,10 @@ def interval_reach(
     The evidence rises with the distance from the least-squares fit; bisection, rounded outwards.
     Infinite if no distance up to 1e6 is rejected.
     """
-    counts = rows.counts
-    p, q = len(counts), rows.grams.shape[1]
+    p, q = times.counts.shape[1], times.grams.shape[2]
     j, k = edge
     regressors = regressors_of(parents_of(weights, j), p, q)
-    row = edge_row(row_of(rows, j), regressors, counts[j], prior, p)
+    row = edge_row(times, j, regressors, prior, setting)
     if not row.fit.residual > 0.0:
         return weights[j, k], math.inf
     own_weight = math.log(W_EDGE / edge_count(weights))
@@ -177,14 +188,12 @@ def interval_reach(
     needed = level + SAFETY - own_weight
     useful = Span(needed, needed + SAFETY)
     near, far = 0.0, 1e6
-    if departure_evidence(row, Departure(i, far), own_weight, bounds, setting, useful, p) < level:
+    if departure_evidence(times, row, Departure(i, far), own_weight, bounds, useful) < level:
         return b, math.inf
     while far - near > 1e-6 * far and far > NO_DISTANCE:
         middle = 0.5 * (near + far)
-        if (
-            departure_evidence(row, Departure(i, middle), own_weight, bounds, setting, useful, p)
-            < level
-        ):
+        departure = Departure(i, middle)
+        if departure_evidence(times, row, departure, own_weight, bounds, useful) < level:
             near = middle
         else:
             far = middle

@@ -10,14 +10,15 @@ from causalfocus.kernels.arithmetic.sets import (
     regressors_of,
 )
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.evidence.edge_evidence import Departure, Noise
-from causalfocus.kernels.evidence.row_evidence import Fit
-from causalfocus.kernels.exact.certificate import NO_DISTANCE, SAFETY
-from causalfocus.kernels.gaussian.direction_evidence import (
+from causalfocus.kernels.evidence.direction_evidence import (
+    Departure,
     Direction,
-    DirectionMixing,
+    Mixing,
+    Noise,
     direction_sums,
 )
+from causalfocus.kernels.evidence.row_evidence import Fit
+from causalfocus.kernels.exact.certificate import NO_DISTANCE, SAFETY
 from causalfocus.kernels.gaussian.resolution import (
     W_EDGE,
     W_WEAK,
@@ -33,7 +34,7 @@ from causalfocus.kernels.records import Span
 def _reach(
     fit: Fit,
     direction: Direction,
-    mixing: DirectionMixing,
+    mixing: Mixing,
     i: int,
     noise: Noise,
     own: float,

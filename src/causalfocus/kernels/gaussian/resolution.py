@@ -12,9 +12,9 @@ of conditional densities along an acyclic graph, so its ratio to lambda's likeli
 non-negative martingale with mean at most one if lambda is true; so is the mixture of all, whose
 weights sum to at most one, and it ever reaches exp(h) with probability at most exp(-h).
   - EDGE, weight W_EDGE shared by the strong edges of lambda, those of size `cut` or more; and
-    WEAK, weight W_WEAK / (p (p - 1) / 2) for each other edge: the row of j around lambda's own
-    (`edge_evidence`), coefficient k widely, the others narrowly; more widely if |b_jk| < `top`,
-    where an edge is more likely to be none at all.
+    WEAK, weight W_WEAK / (p (p - 1) / 2) for each other edge: the row of j moved from lambda's own
+    along the direction of coefficient k (`direction_evidence`); further if |b_jk| < `top`, where an
+    edge is more likely to be none at all.
   - NOISE, weight W_NOISE / p per row times the share of the training: the row on lambda's own
     parents as the training foretells it. It rejects noise variances far from the fitted one.
   - SWAP, weight W_SWAP times the share of the training times pi(Delta, S): rows in Delta get
@@ -62,22 +62,27 @@ from causalfocus.kernels.arithmetic.sets import (
     regressors_of,
 )
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.evidence.edge_evidence import Departure, Noise
-from causalfocus.kernels.evidence.row_evidence import Fit, even_spread, least_squares
-from causalfocus.kernels.evidence.training import log_predictive
-from causalfocus.kernels.exact.certificate import SAFETY
-from causalfocus.kernels.gaussian.direction_evidence import (
+from causalfocus.kernels.evidence.direction_evidence import (
+    Departure,
     Direction,
-    DirectionMixing,
+    Mixing,
+    Noise,
     Times,
     direction_evidence,
     direction_sums,
     past_inverses,
+    present_row,
 )
-from causalfocus.kernels.records import PlainRows, Row, Rows, Span, as_rows, row_of
+from causalfocus.kernels.evidence.row_evidence import Fit, even_spread, least_squares
+from causalfocus.kernels.evidence.training import log_predictive
+from causalfocus.kernels.exact.certificate import SAFETY
+from causalfocus.kernels.records import PlainRows, Rows, Span, as_rows, row_of
 
 W_EDGE, W_WEAK, W_NOISE, W_SWAP = 0.81, 0.06, 0.06, 0.04
 """The rest is for alarms, see `guarantees.alarms`."""
+
+ANY = Span(0.0, math.inf)
+"""Noise variances."""
 
 
 class Split(NamedTuple):
@@ -105,10 +110,10 @@ class Scale(NamedTuple):
     ----------
     epsilon : infinity for the graph alone
     min_effect : every edge of this size is reported
-    cut, top : from which size on an edge is strong, and mixed by `wide`
-    wide, wider : the standard deviations by which a row is moved along the direction of a
-        coefficient of size `top` or more, and of a smaller one
-    fine : that of every single coefficient, as a share of these
+    cut, top : from which size on an edge is strong, and moved by `step`
+    step, stride : by which a row is moved along the direction of a coefficient of size `top` or
+        more, and of a smaller one
+    fine : the standard deviation of every single coefficient, as a share of these
     stiffness : a0 of the noise
     """
 
@@ -116,8 +121,8 @@ class Scale(NamedTuple):
     min_effect: float
     cut: float
     top: float
-    wide: float
-    wider: float
+    step: float
+    stride: float
     fine: float
     stiffness: float
 
@@ -140,8 +145,8 @@ class SeenRow(NamedTuple):
     fit: Fit
     noise: Noise
     past: Floats
-    large: DirectionMixing
-    small: DirectionMixing
+    large: Mixing
+    small: Mixing
 
 
 class RowTables(NamedTuple):
@@ -183,8 +188,8 @@ def distance(at: float, centre: float, radius: float, low: float, high: float) -
 @kernel
 def may_reach(plain: PlainRows, weights: Floats, scale: PlainScale, level: float) -> bool:
     """Return `could_reach`, from what Python hands over in every round."""
-    epsilon, min_effect, cut, top, wide, wider, fine, stiffness = scale
-    named = Scale(epsilon, min_effect, cut, top, wide, wider, fine, stiffness)
+    epsilon, min_effect, cut, top, step, stride, fine, stiffness = scale
+    named = Scale(epsilon, min_effect, cut, top, step, stride, fine, stiffness)
     return could_reach(as_rows(plain), weights, named, level)
 
 
@@ -196,7 +201,7 @@ def could_reach(rows: Rows, weights: Floats, scale: Scale, level: float) -> bool
     counts = rows.counts
     p, q = len(counts), rows.grams.shape[1]
     epsilon, min_effect = scale.epsilon, scale.min_effect
-    needed = level + math.log(edge_count(weights) / W_EDGE)
+    needed = level + math.log(2.0 * edge_count(weights) / W_EDGE)
     nd = nondescendants(weights)
     for j in range(p):
         if nd[j] == 0:
@@ -213,9 +218,8 @@ def could_reach(rows: Rows, weights: Floats, scale: Scale, level: float) -> bool
                 continue
             d = epsilon - abs(b[i] - weights[j, k]) if is_reported else min_effect - abs(b[i])
             information = counts[j] / (residual * inverse[i, i])
-            wide = scale.wide if is_reported else scale.wider
-            gained = 0.5 * d * d * information if d > 0.0 else 0.0
-            if gained - 0.5 * math.log1p(wide**2 * information) < needed:
+            step = scale.step if is_reported else scale.stride
+            if step * (d - 0.5 * step) * information < needed:
                 return False
     return True
 
@@ -237,15 +241,15 @@ def noise_of(split: Split, j: int, regressors: Ints) -> Noise:
 def seen_row(data: Data, j: int, regressors: Ints, scale: Scale) -> SeenRow:
     """Return a row as EDGE and NOISE see it."""
     times = data.times
-    row, n = Row(times.grams[-1, j], times.lows[-1, j], j), times.counts[-1, j]
+    row, n = present_row(times, j), times.counts[-1, j]
     p = times.counts.shape[1]
     fit = least_squares(row, regressors, n)
     noise = Noise(-math.inf, 1.0, 1.0)
     if fit.residual > 0.0:
         noise = noise_of(data.split, j, regressors)
-    wide, wider, fine, a0 = scale.wide, scale.wider, scale.fine, scale.stiffness
-    large = DirectionMixing(even_spread(regressors, p, fine * wide), wide, a0)
-    small = DirectionMixing(even_spread(regressors, p, fine * wider), wider, a0)
+    step, stride, fine, a0 = scale.step, scale.stride, scale.fine, scale.stiffness
+    large = Mixing(even_spread(regressors, p, fine * step), step, a0)
+    small = Mixing(even_spread(regressors, p, fine * stride), stride, a0)
     return SeenRow(fit, noise, past_inverses(times, j, regressors), large, small)
 
 
@@ -253,7 +257,7 @@ def seen_row(data: Data, j: int, regressors: Ints, scale: Scale) -> SeenRow:
 def coefficient_evidence(
     fit: Fit,
     direction: Direction,
-    mixing: DirectionMixing,
+    mixing: Mixing,
     departure: Departure,
     noise: Noise,
     own: float,
@@ -266,7 +270,7 @@ def coefficient_evidence(
     if departure.distance == math.inf:
         return math.inf
     noise = Noise(noise.log_marginal - own, noise.residual, noise.n)
-    return direction_evidence(fit, direction, mixing, departure, noise, useful)
+    return direction_evidence(fit, direction, mixing, departure, ANY, noise, useful)
 
 
 @kernel

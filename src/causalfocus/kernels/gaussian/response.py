@@ -16,11 +16,24 @@ import numpy as np
 
 from causalfocus.arrays import Floats, Ints
 from causalfocus.kernels.arithmetic.cholesky import invert
-from causalfocus.kernels.arithmetic.sets import nondescendants, position, regressors_of
+from causalfocus.kernels.arithmetic.sets import (
+    choose,
+    count,
+    nondescendants,
+    position,
+    regressors_of,
+)
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.evidence.row_evidence import least_squares
 from causalfocus.kernels.evidence.subsets import residuals_on_subsets
-from causalfocus.kernels.exact.oracles import SLIGHT, all_others, joint_mle
+from causalfocus.kernels.exact.oracles import (
+    all_others,
+    best_model,
+    price_of,
+    spread_to_supersets,
+    table_offsets,
+)
+from causalfocus.kernels.exact.scores import row_score
 from causalfocus.kernels.gaussian.swaps import ContraryOrder, contrary_order
 from causalfocus.kernels.records import (
     Bounds,
@@ -40,6 +53,10 @@ from causalfocus.kernels.sums.population import divergences
 
 RIDGE = 1e-12
 """Relative: what no action moves has an enormous variance instead of none."""
+
+SLIGHT = 12.0
+"""Nats that an effect below min_effect must explain to be reported: about what it takes to certify
+that it is there, and far more than chance gives."""
 
 NO_MOVE = 1e-9
 """Coefficients below this share of the move are rounding."""
@@ -76,6 +93,37 @@ class GaussianRival(NamedTuple):
 
 
 @kernel
+def reported_model(rows: Rows, min_effect: float) -> tuple[Floats, Floats]:
+    """Return weights, whose zeros are the graph, and noise variances of the model that explains
+    the data best for its price, with effects of size min_effect or more, and of any size at SLIGHT
+    nats each on top.
+
+    The price of a family is that of `marginals` without a largest effect: half of log(1 + n) for
+    every parent, a row with the information of one sample beforehand, and the number of sets of so
+    many parents.
+    """
+    grams, counts = rows.grams, rows.counts
+    p = len(counts)
+    bounds = Bounds(min_effect, math.inf, 0.0, math.inf)
+    candidates, starts = all_others(p)
+    offsets = table_offsets(starts)
+    table = np.empty(offsets[p])
+    for j in range(p):
+        own = table[offsets[j] : offsets[j + 1]]
+        mine = candidates[starts[j] : starts[j + 1]]
+        n, total = counts[j], grams[j, j, j]
+        residual_table(row_of(rows, j), mine, bounds, -1, price_of(SLIGHT, n, p), own)
+        for mask in range(len(own)):
+            size = count(mask)
+            residual = (total + n * own[mask]) / (1.0 + n)
+            own[mask] = row_score(residual, n, total, bounds)
+            own[mask] += 0.5 * size * math.log1p(n) + math.log(choose(p - 1, size))
+        spread_to_supersets(own)
+    found = best_model(rows, candidates, starts, table, bounds, SLIGHT, 0)
+    return found.weights, found.variances
+
+
+@kernel
 def refit_weights(rows: Rows, weights: Floats) -> Floats:
     """Return the weights of a graph, each row fitted on all nodes that it has no path to; rows
     whose samples do not determine that fit stay as they are.
@@ -101,14 +149,11 @@ def refit_weights(rows: Rows, weights: Floats) -> Floats:
 @kernel
 def gaussian_estimate(plain: PlainRows, min_effect: float) -> tuple[Floats, Floats]:
     """Return weights, whose zeros are the graph, and noise variances of the estimate: the graph is
-    that of the most likely model with effects of size min_effect or more, and of any size at SLIGHT
-    nats each; the weights are fitted anew.
+    that of `reported_model`, the weights are fitted anew.
     """
     rows = as_rows(plain)
-    candidates, starts = all_others(len(rows.counts))
-    bounds = Bounds(min_effect, math.inf, 0.0, math.inf)
-    found = joint_mle(rows, candidates, starts, bounds, SLIGHT)
-    return refit_weights(rows, found.weights), found.variances
+    graph, variances = reported_model(rows, min_effect)
+    return refit_weights(rows, graph), variances
 
 
 @kernel

@@ -92,7 +92,7 @@ def residual_table(
     is_regular = np.ones(m + 1, dtype=np.bool_)
     searches = 0
 
-    _first_tableau(row, candidates, stack)
+    first_tableau(row, candidates, stack)
     n_open[0] = m
     table[0] = math.inf if excluded == 0 else gram[target, target]
     for mask in range(1, 1 << m):
@@ -128,7 +128,7 @@ def residual_table(
             is_regular[size] = free.is_regular
             n_open[size] = k
             if free.is_regular:
-                _push_tableau(stack, members, size, at, k, own_size)
+                push_tableau(stack, members, size, at, k, own_size)
     return searches
 
 
@@ -145,7 +145,7 @@ def _chosen_members(mask: int, size: int, candidates: Ints) -> Ints:
 
 
 @kernel
-def _first_tableau(row: Row, candidates: Ints, stack: Floats) -> None:
+def first_tableau(row: Row, candidates: Ints, stack: Floats) -> None:
     """Write the tableau of no members: index 0 is the target; candidate i stands at m - i, so that
     the open ones are the last.
     """
@@ -218,7 +218,7 @@ def priced_fit(
 
 
 @kernel
-def _push_tableau(
+def push_tableau(
     stack: Floats, members: Floats, size: int, at: int, k: int, own_size: float
 ) -> None:
     """Write the child tableau: target, the parent's members, the new one, and the k candidates

@@ -12,9 +12,9 @@ import math
 import numpy as np
 
 from causalfocus.arrays import Floats, Ints
-from causalfocus.baselines.kernels.log_sums import draw_index, log_add, log_sum
 from causalfocus.kernels.arithmetic.sets import as_mask
 from causalfocus.kernels.compile import kernel
+from causalfocus.kernels.posterior.log_sums import draw_index, log_add, log_sum
 
 NEVER = -math.inf
 

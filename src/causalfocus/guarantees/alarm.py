@@ -1,0 +1,48 @@
+"""What an alarm says: which assumption the data speak against, and how loudly."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["curve", "action", "drift", "constant", "noise", "weak", "effect"]
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """Evidence against an assumption, in nats.
+
+    Attributes
+    ----------
+    kind : see `alarms`
+    node : the node whose equation it speaks of
+    cause : the other node, where there is one
+    action : which action, for noise of its own
+    evidence : against every system inside the claim
+    """
+
+    kind: Kind
+    node: str
+    cause: str | None
+    action: str | None
+    evidence: float
+
+    @property
+    def words(self) -> str:
+        """What the data point to."""
+        match self.kind:
+            case "curve":
+                return f"the response of {self.node} to {self.cause} curves"
+            case "action":
+                return f"the noise of {self.node} is different under {self.action}"
+            case "drift":
+                return f"{self.node} drifts with time"
+            case "constant":
+                return f"the equation of {self.node} has a constant"
+            case "noise":
+                return f"the noise of {self.node} is out of the range of the class"
+            case "effect":
+                return f"no effect of {self.cause} on {self.node} of the sizes in the class fits"
+            case "weak":
+                return (
+                    f"{self.cause} acts on {self.node}, more weakly than the class allows any "
+                    f"effect to be"
+                )

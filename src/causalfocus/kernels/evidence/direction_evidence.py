@@ -1,0 +1,367 @@
+"""Evidence that one coefficient of a row is not where an alternative puts it, along the direction
+in which the alternative would move.
+
+The alternative fixes a row (b, v) on the regressors S: its parents and, with intercepts, the
+constant. One that must have coefficient k at a distance d, and else fits as well as it can, moves
+the other coefficients along: by u = G^-1 e_k / (G^-1)_kk, with G the Gram matrix of its regressors.
+Against it stand two numerators that move its row back along u, by a step to either side, with
+half of the weight each. G is known from earlier samples: the time is cut at marks, and between two
+marks the direction is that of the samples before the first of them. So, with u_t what is known
+before sample t and c = step or -step,
+
+    v' ~ inverse gamma(a0, a0 v),   row at time t: b + w + c u_t,   w | v' ~ N(0, (v'/v) D),
+
+with D = diag(fixed + relative v): every single coefficient is mixed too, by very little. Given the
+past, u_t is fixed, so each sample's density integrates to one: the ratio to the alternative's
+likelihood is a non-negative martingale with mean one if the alternative is true. With G, R, b^ the
+moments and fit on x alone, delta = b^ - b, a = a0 + n/2, and
+
+    l = sum u_t.x x,   q = sum (u_t.x)^2,   eta = sum u_t.x (y - b^.x),   B = (G + v D^-1)^-1,
+    K = G - G B G,   m = l - G B l,
+    X = delta'K delta - 2 c (eta + m'delta) + c^2 (q - l'B l),
+
+R + X is the least value over w of sum (y - (b + w + c u_t).x)^2 + v w'D^-1 w, and the logarithm is
+
+    n/2 log v + (R + delta'G delta)/2v + a0 log(a0 v) + lgamma(a) - lgamma(a0)
+      - a log(a0 v + R/2 + X/2) - 1/2 log det(I + D G / v).
+
+If u_t were u throughout and D zero, the terms in delta would be c d / (v (G^-1)_kk) less half of
+c^2 / (v (G^-1)_kk) for every alternative: with a step of d, half of d^2 / (v (G^-1)_kk), which is
+the divergence itself. Only the half is paid, log 2, however many samples there are.
+
+Lower bound over all alternatives with |delta_k| >= d and v in [v1, v2]. The numerator whose c has
+the sign of delta_k serves; let that be c > 0, the other case is its mirror image with -eta. Since
+log(1 + x) <= x, the terms in delta are at least delta'G delta / 2v - X / 2w, w = (a0 v + R/2)/a. X
+grows with v, since v D^-1 does; w is at least w1 = w(v1). So they are at least the lesser of
+delta'G delta / 2 v2, whose least value is d^2 / (2 v2 (G^-1)_kk), and of
+
+    delta'G delta / 2 v2 - X(v2) / 2 w1
+      = delta'Q delta / 2 + (c/w1) m'delta + c eta / w1 - c^2 (q - l'B l) / 2 w1,
+
+with Q = G/v2 - K/w1. If Q is positive definite, this is least at delta_0 = -(c/w1) Q^-1 m when
+free; with delta_k >= d it is at least its value there plus (d - delta_0k)^2 / (2 (Q^-1)_kk), the
+latter only if d is above delta_0k. If Q is not, this bound is minus infinity; likewise where its
+pivots are so small beside what it is the difference of that rounding could show (CANCELLED). The
+terms without delta fall up to v = R/n and rise after it, and the determinant falls with v. On a
+piece of the range of v these together bound the evidence from below; the least piece bounds all. A
+marginal likelihood takes over far from R/n: see `Noise`.
+
+Symbols: G, G^-1, R, n and b^ are `gram`, `inverse`, `residual`, `n` and `coefficients` of the
+`Fit`; l, q and eta are `products`, `square` and `residual_product` of the `Direction`; the diagonal
+of D, the step and a0 are `spread`, `step` and `stiffness` of the `Mixing`; k and d are
+`coefficient` and `distance` of the `Departure`.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from causalfocus.arrays import Floats, Ints
+from causalfocus.kernels.arithmetic.cholesky import cholesky, invert
+from causalfocus.kernels.compile import kernel
+from causalfocus.kernels.evidence.row_evidence import Fit
+from causalfocus.kernels.records import Row, Span
+
+NEAR = [0.005, 0.01, 0.02, 0.03, 0.045, 0.06, 0.08, 0.1, 0.12, 0.14, 0.16, 0.19, 0.22, 0.26, 0.32]
+FAR = [0.45, 0.6, 0.8, 1.05, 1.35, 1.7, 2.1, 2.6, 3.2, 4.0]
+PIECES = np.array([0.0, *NEAR, *FAR])
+COARSE_PIECES = np.array([0.0, 0.02, 0.06, 0.12, 0.2, 0.3, 0.45, 0.8, 1.3, 2.0, 3.0, 4.0])
+"""Logarithmic distances from R/n at which the range of v is cut."""
+
+ROUNDING = 1e-14
+"""Nats taken off per unit of the largest entry of the determinant, for the digits that it loses:
+nothing as a rule, and much where the data are a million times finer than the mixing."""
+
+CANCELLED = 1e-9
+"""Share of G/v below which a pivot of Q could be rounding: what is left of sixteen digits moves the
+evidence by less than SAFETY."""
+
+LOG_HALF = math.log(0.5)
+"""Of the weight, for either sign of the step."""
+
+
+class Direction(NamedTuple):
+    """The sums of a row along the direction of one coefficient: l, q and eta."""
+
+    products: Floats
+    square: float
+    residual_product: float
+
+
+class Mixing(NamedTuple):
+    """The numerators around the alternative's row: (2, s), rows `fixed` and `relative` of the
+    diagonal of D; the step; and a0.
+    """
+
+    spread: Floats
+    step: float
+    stiffness: float
+
+
+class Departure(NamedTuple):
+    """What alternatives have in common: coefficient k is at a distance d or more from the fit."""
+
+    coefficient: int
+    distance: float
+
+
+class Noise(NamedTuple):
+    """Another term of the same mixture: a marginal likelihood m of the row, on all n samples or on
+    some. Its evidence against (b, v) is at least log m + n/2 log(2 pi v) + R/2v for all b, with n
+    and R those of the samples it counts, and rises with the distance of v from R/n.
+
+    It is log m plus the logarithm of its weight over that of the numerators along the direction,
+    and R and n of the samples that it counts.
+    """
+
+    log_marginal: float
+    residual: float
+    n: float
+
+
+class Times(NamedTuple):
+    """The moments of all nodes at the marks: Gram matrices (m, p, q, q), high and low parts, and
+    counts (m, p). The last mark is the present.
+    """
+
+    grams: Floats
+    lows: Floats
+    counts: Floats
+
+
+@kernel
+def present_row(times: Times, j: int) -> Row:
+    """Return the moments of one node at present."""
+    return Row(times.grams[-1, j], times.lows[-1, j], j)
+
+
+@kernel
+def past_inverses(times: Times, j: int, regressors: Ints) -> Floats:
+    """Return (m, s, s): G^-1 of the row of j as it was at each mark; zeros where G had none."""
+    s = len(regressors)
+    m = times.grams.shape[0]
+    found = np.zeros((m, s, s))
+    block, lower = np.empty((s, s)), np.empty((s, s))
+    for t in range(m - 1):
+        if times.counts[t, j] > s:
+            for i in range(s):
+                for k in range(s):
+                    block[i, k] = times.grams[t, j, regressors[i], regressors[k]]
+            if math.isnan(invert(block, found[t], lower)):
+                found[t] = 0.0
+    return found
+
+
+@kernel
+def direction_sums(
+    times: Times, j: int, regressors: Ints, inverses: Floats, b: Floats, k: int
+) -> Direction:
+    """Return l, q and eta of coefficient k. Before the first mark, and while the past does not
+    determine the direction, it is that of the coefficient alone.
+    """
+    s = len(regressors)
+    m = times.grams.shape[0]
+    ell, q, eta = np.zeros(s), 0.0, 0.0
+    u = np.zeros(s)
+    for t in range(m):
+        u[:] = 0.0
+        u[k] = 1.0
+        if t > 0 and inverses[t - 1, k, k] > 0.0:
+            for i in range(s):
+                u[i] = inverses[t - 1, i, k] / inverses[t - 1, k, k]
+        for i in range(s):
+            total = 0.0
+            for r in range(s):
+                total += _sum_between(times, t, j, regressors[i], regressors[r]) * u[r]
+            ell[i] += total
+            q += u[i] * total
+            eta += u[i] * _sum_between(times, t, j, regressors[i], j) - total * b[i]
+    return Direction(ell, q, eta)
+
+
+@kernel
+def _sum_between(times: Times, t: int, j: int, i: int, k: int) -> float:
+    """Return the sum of products over the samples between mark t - 1 and mark t."""
+    if t == 0:
+        return times.grams[0, j, i, k]
+    high = times.grams[t, j, i, k] - times.grams[t - 1, j, i, k]
+    return high + (times.lows[t, j, i, k] - times.lows[t - 1, j, i, k])
+
+
+@kernel
+def variance_evidence(v: float, residual: float, n: float, a0: float) -> float:
+    """Return the terms without delta and determinant: evidence against v, negative near R/n."""
+    a = a0 + 0.5 * n
+    return (
+        0.5 * n * math.log(v)
+        + 0.5 * residual / v
+        + a0 * math.log(a0 * v)
+        - a * math.log(a0 * v + 0.5 * residual)
+        + math.lgamma(a)
+        - math.lgamma(a0)
+    )
+
+
+@kernel
+def noise_evidence(v1: float, v2: float, noise: Noise) -> float:
+    """Return the least evidence of the marginal likelihood against v in [v1, v2], for all b."""
+    residual, n = noise.residual, noise.n
+    if not (noise.log_marginal > -math.inf and residual > 0.0):
+        return -math.inf
+    v = min(max(residual / n, v1), v2)
+    return noise.log_marginal + 0.5 * n * math.log(2.0 * math.pi * v) + 0.5 * residual / v
+
+
+@kernel
+def piece_evidence(
+    fit: Fit,
+    direction: Direction,
+    mixing: Mixing,
+    departure: Departure,
+    piece: Span,
+    work: Floats,
+) -> float:
+    """Return a lower bound of the evidence over v in [v1, v2], a piece of the range; minus infinity
+    where it has none. `work` is room for four matrices of the size of G and one row more.
+    """
+    gram, residual, n = fit.gram, fit.residual, fit.n
+    spread, c, a0 = mixing.spread, mixing.step, mixing.stiffness
+    k, d = departure.coefficient, departure.distance
+    v1, v2 = piece.low, piece.high
+    s = gram.shape[0]
+    if not (v1 > 0.0 and v2 < math.inf):
+        return -math.inf
+    w1 = (a0 * v1 + 0.5 * residual) / (a0 + 0.5 * n)
+    matrix, inner, lower, product = work[0, :s], work[1, :s], work[2, :s], work[3, :s]
+    for i in range(s):
+        for j in range(s):
+            matrix[i, j] = gram[i, j]
+        matrix[i, i] += v2 / (spread[0, i] + spread[1, i] * v2)
+    if math.isnan(invert(matrix, inner, lower)):
+        return -math.inf
+    ell, tilt = direction.products, work[4, s]
+    square = direction.square
+    for i in range(s):
+        tilt[i] = 0.0
+        for j in range(s):
+            tilt[i] += inner[i, j] * ell[j]
+        square -= ell[i] * tilt[i]
+    # With tilt = B l: m = l - G tilt. With product = B G: K = G - G product.
+    for i in range(s):
+        for j in range(s):
+            product[i, j] = 0.0
+            for r in range(s):
+                product[i, j] += inner[i, r] * gram[r, j]
+    for i in range(s):
+        for j in range(i + 1):
+            total = gram[i, j]
+            for r in range(s):
+                total -= gram[i, r] * product[r, j]
+            matrix[i, j] = matrix[j, i] = gram[i, j] / v2 - total / w1
+    if math.isnan(invert(matrix, inner, lower)):
+        return -math.inf
+    for i in range(s):
+        if not lower[i, i] ** 2 > CANCELLED * gram[i, i] / v2:
+            return -math.inf
+    slope = work[5, s]
+    for i in range(s):
+        slope[i] = ell[i]
+        for j in range(s):
+            slope[i] -= gram[i, j] * tilt[j]
+    offset, dent = 0.0, 0.0
+    for i in range(s):
+        offset += inner[k, i] * slope[i]
+        for j in range(s):
+            dent += slope[i] * inner[i, j] * slope[j]
+    away = max(d + c * offset / w1, 0.0)
+    gained = 0.5 * away * away / inner[k, k] - 0.5 * (c / w1) ** 2 * dent
+    gained -= c * (abs(direction.residual_product) + 0.5 * c * square) / w1
+    gained = min(gained, 0.5 * d * d / (v2 * fit.inverse[k, k]))
+    largest = 1.0
+    for i in range(s):
+        d_i = math.sqrt(spread[0, i] / v1 + spread[1, i])
+        for j in range(i + 1):
+            d_j = math.sqrt(spread[0, j] / v1 + spread[1, j])
+            matrix[i, j] = d_i * d_j * gram[i, j] + (1.0 if i == j else 0.0)
+        largest = max(largest, matrix[i, i])
+    penalty = 0.5 * cholesky(matrix, lower) + ROUNDING * largest
+    centre = min(max(residual / n, v1), v2)
+    value = variance_evidence(centre, residual, n, a0) + gained - penalty + LOG_HALF
+    return value if value == value else -math.inf
+
+
+@kernel
+def direction_evidence(
+    fit: Fit,
+    direction: Direction,
+    mixing: Mixing,
+    departure: Departure,
+    limits: Span,
+    noise: Noise,
+    useful: Span,
+) -> float:
+    """Return a lower bound of the evidence against every (b, v) with |b_k - b^_k| >= d and v in the
+    limits.
+
+    useful : range in which the result matters: minus infinity is returned at once if it must be
+        below, and coarse pieces are enough if they put it above
+    """
+    s = fit.gram.shape[0]
+    centre = fit.residual / fit.n
+    if not (departure.distance > 0.0 and centre > 0.0):
+        return -math.inf
+    work = np.empty((6, s + 1, s))
+    at = min(max(centre, limits.low), limits.high)
+    highest = piece_evidence(fit, direction, mixing, departure, Span(at, at), work)
+    highest = max(highest, noise_evidence(at, at, noise))
+    if highest < useful.low:
+        return -math.inf
+    if useful.high < math.inf:
+        kept = Span(useful.high, highest)
+        least = _least_piece(
+            fit, direction, mixing, departure, limits, noise, COARSE_PIECES, kept, work
+        )
+        if least >= useful.high:
+            return least
+    kept = Span(useful.low, highest)
+    return _least_piece(fit, direction, mixing, departure, limits, noise, PIECES, kept, work)
+
+
+@kernel
+def _least_piece(
+    fit: Fit,
+    direction: Direction,
+    mixing: Mixing,
+    departure: Departure,
+    limits: Span,
+    noise: Noise,
+    cuts: Floats,
+    kept: Span,
+    work: Floats,
+) -> float:
+    """Return the least bound over all pieces.
+
+    kept : at most its high end is returned, and minus infinity instead of less than its low end
+    """
+    centre = fit.residual / fit.n
+    low, high = limits.low, limits.high
+    least = kept.high
+    for side in (-1.0, 1.0):
+        for i in range(len(cuts)):
+            inner_end = centre * math.exp(side * cuts[i])
+            outer_end = low if side < 0.0 else high
+            if i + 1 < len(cuts):
+                outer_end = centre * math.exp(side * cuts[i + 1])
+            v1 = max(min(inner_end, outer_end), low)
+            v2 = min(max(inner_end, outer_end), high)
+            if v1 < v2:
+                value = noise_evidence(v1, v2, noise)
+                if value < least:
+                    piece = Span(v1, v2)
+                    own = piece_evidence(fit, direction, mixing, departure, piece, work)
+                    value = max(value, own)
+                least = min(least, value)
+                if least < kept.low:
+                    return -math.inf
+    return least
