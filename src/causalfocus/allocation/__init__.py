@@ -1,9 +1,11 @@
-"""Where the next rounds go: gains to weights (AdaHedge), weights to actions (tracking).
+"""Where the next rounds go: gains to weights (AdaHedge), weights to actions (tracking); or straight
+from what rivals still need to actions (pursuit).
 
 `game` finds the design that is best against all rivals, for a system that is known.
 """
 
 from causalfocus.allocation.adahedge import AdaHedge
+from causalfocus.allocation.pursuit import Stage, pursued_action
 from causalfocus.allocation.tracking import forced_action, tracked_action
 
-__all__ = ["AdaHedge", "forced_action", "tracked_action"]
+__all__ = ["AdaHedge", "Stage", "forced_action", "pursued_action", "tracked_action"]

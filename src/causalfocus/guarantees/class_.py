@@ -15,19 +15,29 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
+from causalfocus.allocation.pursuit import Stage
 from causalfocus.arrays import Floats, Ints
 from causalfocus.guarantees.alarm import Alarm
 from causalfocus.guarantees.alarms import alarms, loudest, refusal, row_regressors
 from causalfocus.guarantees.bounded import BoundedClaim
 from causalfocus.guarantees.decision import Decision
 from causalfocus.guarantees.guarantee import Spread, Step
-from causalfocus.guarantees.mixture import FINE, LEVEL_FLOOR, STIFFNESS, SURVEY_FROM, cap_of
+from causalfocus.guarantees.mixture import (
+    FINE,
+    LEVEL_FLOOR,
+    PURSUIT_EXPLORATION,
+    STIFFNESS,
+    SURVEY_FROM,
+    cap_of,
+)
+from causalfocus.guarantees.pursued import every_pair, other_graph
 from causalfocus.guarantees.verdicts import Interval
 from causalfocus.kernels.arithmetic.sets import parents_of
+from causalfocus.kernels.evidence import pairs
 from causalfocus.kernels.evidence.direction_evidence import Times
 from causalfocus.kernels.evidence.row_evidence import Prior
 from causalfocus.kernels.exact import other_graphs, same_graph
-from causalfocus.kernels.exact.certificate import Setting
+from causalfocus.kernels.exact.certificate import W_EDGE, Setting
 from causalfocus.kernels.records import Row, Span
 from causalfocus.kernels.search.tableau import workspace
 from causalfocus.moments.assumption_sums import WatchedRows
@@ -63,6 +73,8 @@ class ClassRule(BoundedClaim):
 
     name: ClassVar[str] = "class"
     spread: ClassVar[Spread] = Spread(0.65, 1.0, 1.15)
+    exploration: ClassVar[float] = PURSUIT_EXPLORATION
+    plays_game: ClassVar[bool] = False
 
     @cached_property
     def _prior(self) -> Prior:
@@ -146,12 +158,32 @@ class ClassRule(BoundedClaim):
         return Times(rows.grams, rows.lows, rows.counts)
 
     def _has_hope(self, moments: Moments, estimate: LinearSEM) -> bool:
-        if self.epsilon is None:
-            return True
         rows = plain_rows_of(moments.evidence_rows(intercept=self.space.intercept))
-        least, step = min(SURVEY_FROM, self.threshold), self._setting.step
-        return same_graph.could_reach(
-            rows, estimate.weights, self.epsilon, self._plain_bounds, step, least
+        needed = min(SURVEY_FROM, self.threshold) + self._share_cost(estimate)
+        return pairs.least_evidence(rows, estimate.weights, self._pair_scale) >= needed
+
+    def _share_cost(self, estimate: LinearSEM) -> float:
+        """What it costs that EDGE is shared by all edges, and by two signs."""
+        return math.log(2.0 * max(estimate.n_edges, 1) / W_EDGE)
+
+    @cached_property
+    def _pair_scale(self) -> pairs.PlainPairScale:
+        epsilon = math.inf if self.epsilon is None else self.epsilon
+        step = self._setting.step
+        return epsilon, self.space.min_effect, step, step, self._setting.fine, False
+
+    def stages(self, moments: Moments, estimate: LinearSEM) -> tuple[Stage, ...]:
+        """First the most probable other graph, until the odds are 1/delta against it; then all
+        pairs of variables, until the certificate is about to have its evidence on each.
+        """
+        intercept = self.space.intercept
+        rows, actions = moments.rows(intercept=intercept), self.targets_and_values
+        level = self.threshold + self._share_cost(estimate)
+        return (
+            other_graph(
+                rows, estimate, actions, self._plain_bounds, self.threshold, intercept=intercept
+            ),
+            every_pair(rows, estimate, actions, self._pair_scale, level),
         )
 
     def survey(self, times: Times, estimate: LinearSEM) -> Survey:

@@ -15,6 +15,7 @@ from typing import ClassVar, Final
 
 import numpy as np
 
+from causalfocus.allocation.pursuit import Stage
 from causalfocus.arrays import Floats
 from causalfocus.guarantees.alarm import Alarm
 from causalfocus.guarantees.alarms import alarms, loudest, refusal, row_regressors
@@ -28,9 +29,18 @@ from causalfocus.guarantees.departures import (
 )
 from causalfocus.guarantees.foresight import foresight
 from causalfocus.guarantees.guarantee import Guarantee, Rival, Spread, Step
-from causalfocus.guarantees.mixture import FINE, STIFFNESS, SURVEY_FROM, WORLD, cap_of
+from causalfocus.guarantees.mixture import (
+    FINE,
+    PURSUIT_EXPLORATION,
+    STIFFNESS,
+    SURVEY_FROM,
+    WORLD,
+    cap_of,
+)
+from causalfocus.guarantees.pursued import other_graph
 from causalfocus.guarantees.verdicts import Interval
 from causalfocus.kernels.arithmetic.sets import nondescendants
+from causalfocus.kernels.evidence import pairs
 from causalfocus.kernels.evidence.direction_evidence import Times
 from causalfocus.kernels.evidence.row_evidence import least_squares
 from causalfocus.kernels.gaussian import levels, resolution, swaps
@@ -62,6 +72,7 @@ class GaussianRule(Guarantee):
 
     name: ClassVar[str] = "gaussian"
     spread: ClassVar[Spread] = Spread(0.9, 1.1, 1.25)
+    exploration: ClassVar[float] = PURSUIT_EXPLORATION
 
     @cached_property
     def scale(self) -> resolution.Scale:
@@ -179,8 +190,27 @@ class GaussianRule(Guarantee):
 
     def _has_hope(self, moments: Moments, estimate: LinearSEM) -> bool:
         rows = plain_rows_of(moments.evidence_rows(intercept=self.space.intercept))
-        least = min(SURVEY_FROM, self.threshold)
-        return resolution.may_reach(rows, estimate.weights, self._plain_scale, least)
+        needed = min(SURVEY_FROM, self.threshold) + self._share_cost(estimate)
+        return pairs.least_evidence(rows, estimate.weights, self._pair_scale) >= needed
+
+    def _share_cost(self, estimate: LinearSEM) -> float:
+        """What it costs that EDGE is shared by all reported edges, and by two signs."""
+        return math.log(2.0 * max(estimate.n_edges, 1) / resolution.W_EDGE)
+
+    @cached_property
+    def _pair_scale(self) -> pairs.PlainPairScale:
+        scale = self.scale
+        return scale.epsilon, scale.min_effect, scale.step, scale.stride, scale.fine, True
+
+    def stages(self, moments: Moments, estimate: LinearSEM) -> tuple[Stage, ...]:
+        """The most probable other graph, until the odds are 1/delta against it; then the game."""
+        space = self.space
+        bounds = space.min_effect, math.inf, 0.0, math.inf
+        rows = moments.rows(intercept=space.intercept)
+        actions = self.targets_and_values
+        return (
+            other_graph(rows, estimate, actions, bounds, self.threshold, intercept=space.intercept),
+        )
 
     def survey(self, moments: Moments, estimate: LinearSEM) -> Survey:
         """All cases at the threshold, from cheap to dear, leaving at the first failure."""

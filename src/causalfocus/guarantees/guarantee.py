@@ -14,8 +14,8 @@ The contract:
   choice of actions that did not see its own outcomes. Whenever it says stop without an alarm, the
   claim is wrong with probability at most delta over ALL calls together. This is the guarantee;
   everything else moves the number of rounds alone.
-- `estimate`, `gains` and a decision's own `rival` may be anything: a bad choice costs rounds and
-  never the guarantee.
+- `estimate`, `gains`, `stages` and a decision's own `rival` may be anything: a bad choice costs
+  rounds and never the guarantee.
 - `refutation` says that no system of the kind that is assumed fits; its false alarms share delta
   with the wrong claims.
 - With `is_due` False, `decide` may leave out what is dear: it then does not stop.
@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, NamedTuple
 
+from causalfocus.allocation.pursuit import Stage
 from causalfocus.arrays import Floats, Ints
 from causalfocus.errors import InvalidInputError
 from causalfocus.guarantees.alarm import Alarm
@@ -105,6 +106,10 @@ class Guarantee(ABC):
     spread: ClassVar[Spread] = Spread(1.0, 1.0, 1.0)
     """How runs differ from the forecast."""
 
+    plays_game: ClassVar[bool] = True
+    """Whether the paper's game chooses the actions when all rivals in `stages` are done; else the
+    last stage goes on."""
+
     has_forecast: ClassVar[bool] = True
     """Whether the rounds to a stop can be foretold."""
 
@@ -141,6 +146,13 @@ class Guarantee(ABC):
 
         weights : (k,), how often each action is taken
         """
+
+    def stages(self, moments: Moments, estimate: LinearSEM) -> tuple[Stage, ...]:
+        """Whom to pursue after these data: what rivals lack to be rejected, and what every action
+        tells against them, the most urgent first.
+        """
+        del moments, estimate
+        return ()
 
     @abstractmethod
     def rival(self, model: LinearSEM, weights: Floats) -> Rival:

@@ -18,6 +18,10 @@ FINE: Final = 0.2
 STIFFNESS: Final = 3000.0
 """How closely the numerator's noise follows the rival's; about the samples at a stop."""
 
+PURSUIT_EXPLORATION: Final = 0.1
+"""Share of sqrt(t) rounds that every action gets where rivals are pursued: the data themselves say
+what is least known, so little is left to chance."""
+
 SURVEY_FROM: Final = 2.0
 """Evidence from which on, in nats, it is worth while to look at all rivals."""
 

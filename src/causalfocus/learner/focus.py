@@ -92,8 +92,9 @@ class Focus(Recording[FocusState]):
 
     @property
     def allocation(self) -> dict[Action, float]:
-        """The present weights of the actions, alpha_t: shares of the cost."""
-        return dict(zip(self.actions, self._state.hedge.weights.tolist(), strict=True))
+        """How the next rounds will be shared out over the actions: shares of the cost."""
+        shares = self._rounds.allocation(self._state)
+        return dict(zip(self.actions, shares.tolist(), strict=True))
 
     @property
     def estimate(self) -> LinearSEM:

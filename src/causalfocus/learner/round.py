@@ -6,11 +6,18 @@ direction, no step reaches back up. Each step is a method of the rule (`guarante
 """
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
-from causalfocus.allocation import AdaHedge, forced_action, tracked_action
+from causalfocus.allocation import (
+    AdaHedge,
+    Stage,
+    forced_action,
+    pursued_action,
+    tracked_action,
+)
 from causalfocus.arrays import Floats
 from causalfocus.guarantees.decision import Decision
 from causalfocus.guarantees.guarantee import Guarantee
@@ -22,8 +29,8 @@ from causalfocus.moments.moments import Moments
 from causalfocus.oracles.for_kernels import model_of, parameters_of
 from causalfocus.system.sem import LinearSEM
 
-TIE = 1e-9
-"""Gains that differ by less, relatively, are equal; the less taken action comes first."""
+FORESEEN = 100
+"""Rounds over which the shares of the actions are foretold where rivals are pursued."""
 
 Design = Literal["focus", "uniform"]
 
@@ -37,11 +44,23 @@ class Standing:
     estimate : the model shown now
     decision : of the rule
     schedule : for the rounds to come
+    rule, moments : that it is made of
     """
 
     estimate: LinearSEM
     decision: Decision
     schedule: Schedule
+    rule: Guarantee = field(repr=False, compare=False)
+    moments: Moments = field(repr=False, compare=False)
+
+    @cached_property
+    def stages(self) -> tuple[Stage, ...]:
+        """Whom to pursue: what the rule says, and last the rival that lags behind the others.
+        Computed when it is first asked for.
+        """
+        stages = self.rule.stages(self.moments, self.estimate)
+        aim = self.schedule.aim
+        return stages if aim is None else (*stages, Stage(np.ones(1), aim[None, :]))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +123,7 @@ class Rounds:
         before, moments = state.standing.schedule, self.moments_of(state)
         standing = self.stand(moments, state.counts, before)
         gains = None
-        if self.design == "focus":
+        if self.design == "focus" and self.guarantee.plays_game:
             gains = self.gains(moments, standing.estimate, state.hedge.weights)
         hedge, played = state.hedge, state.played
         if gains is not None:
@@ -130,7 +149,7 @@ class Rounds:
             alarm = self.guarantee.refutation(moments, estimate)
             if alarm is not None:
                 decision = replace(decision, stop=True, alarm=alarm)
-        return Standing(estimate, decision, schedule)
+        return Standing(estimate, decision, schedule, self.guarantee, moments)
 
     def aim(self, estimate: LinearSEM, rival: LinearSEM | None) -> Floats | None:
         """What to go for until the next survey: gains against the rival that lags behind.
@@ -141,12 +160,11 @@ class Rounds:
         """
         if rival is None:
             return None
-        gains = population.divergences(
+        return population.divergences(
             model_of(estimate),
             parameters_of(rival),
             *self.guarantee.targets_and_values,
         )
-        return gains / self.costs
 
     def gains(self, moments: Moments, estimate: LinearSEM, allocation: Floats) -> Floats:
         """Divergences of the best response per unit of cost; none where a sample fits perfectly, or
@@ -181,20 +199,37 @@ class Rounds:
         )
 
     def next_index(self, state: FocusState, counts: Floats, t: int) -> int:
-        """Tracking of the game's allocation; while a rival lags, the action against it.
+        """Pursuit of the rivals that are furthest from being rejected; when they are done, tracking
+        of the game's allocation if the rule plays it.
 
-        All in units of the cheapest action's cost, which are rounds if costs are equal.
+        counts : with the rounds that are under way
+        t : their sum, and that of actions which are not in the set
         """
         if self.design == "uniform":
             return int(counts.argmin())
         spent = counts * self.costs
         total = t + float((spent - counts).sum())
-        aim, share = state.standing.schedule.aim, self.guarantee.exploration
-        if aim is None:
-            return tracked_action(spent, state.played, total, share)
+        share = self.guarantee.exploration
         forced = forced_action(spent, total, share)
         if forced is not None:
             return forced
-        most = float(aim.max())
-        best = np.flatnonzero(aim >= most - TIE * abs(most))
-        return int(best[spent[best].argmin()])
+        pursued = self._pursued(state, counts - state.counts, spent)
+        return tracked_action(spent, state.played, total, share) if pursued is None else pursued
+
+    def _pursued(self, state: FocusState, pending: Floats, spent: Floats) -> int | None:
+        endless = not self.guarantee.plays_game
+        stages = state.standing.stages
+        return pursued_action(stages, pending, self.costs, spent, is_endless=endless)
+
+    def allocation(self, state: FocusState) -> Floats:
+        """How the next rounds will be shared out, in cost: the game's present weights; where rivals
+        are pursued, what would be done if nothing were learned meanwhile.
+        """
+        if self.design == "uniform" or self.guarantee.plays_game:
+            return state.hedge.weights
+        pending = np.zeros(len(self.costs))
+        for _ in range(FORESEEN):
+            spent = (state.counts + pending) * self.costs
+            found = self._pursued(state, pending, spent)
+            pending[spent.argmin() if found is None else found] += 1.0
+        return pending * self.costs / (pending @ self.costs)

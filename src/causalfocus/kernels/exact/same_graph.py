@@ -8,7 +8,7 @@ from causalfocus.arrays import Floats
 from causalfocus.kernels.arithmetic.sets import edge_count, parents_of, position, regressors_of
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.evidence.direction_evidence import Departure, Times
-from causalfocus.kernels.evidence.row_evidence import Prior, least_squares
+from causalfocus.kernels.evidence.row_evidence import Prior
 from causalfocus.kernels.exact.certificate import (
     NO_DISTANCE,
     SAFETY,
@@ -17,15 +17,7 @@ from causalfocus.kernels.exact.certificate import (
     departure_evidence,
     edge_row,
 )
-from causalfocus.kernels.records import (
-    Bounds,
-    PlainBounds,
-    PlainRows,
-    Span,
-    as_bounds,
-    as_rows,
-    row_of,
-)
+from causalfocus.kernels.records import Bounds, Span
 
 
 @kernel
@@ -119,46 +111,6 @@ def out_of_class_evidence(
                     times, row, departure, own_weight, bounds, everything
                 )
     return result
-
-
-@kernel
-def could_reach(
-    plain: PlainRows,
-    weights: Floats,
-    epsilon: float,
-    limits: PlainBounds,
-    step: float,
-    level: float,
-) -> bool:
-    """Return whether branch A might reach a level: a quick look, as if the noise were known and the
-    direction too, or as soon as some weight is fitted outside the class. It decides when to look
-    closely, nothing else.
-    """
-    rows, bounds = as_rows(plain), as_bounds(limits)
-    counts = rows.counts
-    p, q = len(counts), rows.grams.shape[1]
-    needed = level + math.log(2.0 * edge_count(weights) / W_EDGE)
-    could = True
-    for j in range(p):
-        parents = parents_of(weights, j)
-        if parents == 0:
-            continue
-        regressors = regressors_of(parents, p, q)
-        fit = least_squares(row_of(rows, j), regressors, counts[j])
-        if not fit.residual > 0.0:
-            return False
-        for i in range(len(regressors)):
-            k = regressors[i]
-            if k == p:
-                continue
-            b = fit.coefficients[i]
-            information = counts[j] / (fit.residual * fit.inverse[i, i])
-            if information * distance_to_class(b, bounds) ** 2 > needed:
-                return True
-            d = _distance_to_others(b, weights[j, k], epsilon, bounds)
-            if step * (d - 0.5 * step) * information < needed:
-                could = False
-    return could
 
 
 @kernel

@@ -76,7 +76,7 @@ from causalfocus.kernels.evidence.direction_evidence import (
 from causalfocus.kernels.evidence.row_evidence import Fit, even_spread, least_squares
 from causalfocus.kernels.evidence.training import log_predictive
 from causalfocus.kernels.exact.certificate import SAFETY
-from causalfocus.kernels.records import PlainRows, Rows, Span, as_rows, row_of
+from causalfocus.kernels.records import Rows, Span, row_of
 
 W_EDGE, W_WEAK, W_NOISE, W_SWAP = 0.81, 0.06, 0.06, 0.04
 """The rest is for alarms, see `guarantees.alarms`."""
@@ -183,45 +183,6 @@ def distance(at: float, centre: float, radius: float, low: float, high: float) -
     if nearest < high:
         found = min(found, max(at + nearest, -high - at, 0.0))
     return found
-
-
-@kernel
-def may_reach(plain: PlainRows, weights: Floats, scale: PlainScale, level: float) -> bool:
-    """Return `could_reach`, from what Python hands over in every round."""
-    epsilon, min_effect, cut, top, step, stride, fine, stiffness = scale
-    named = Scale(epsilon, min_effect, cut, top, step, stride, fine, stiffness)
-    return could_reach(as_rows(plain), weights, named, level)
-
-
-@kernel
-def could_reach(rows: Rows, weights: Floats, scale: Scale, level: float) -> bool:
-    """Return whether case 1b might reach a level: a quick look at the largest sets of parents, as
-    if the noise were known and the direction too. It decides when to look closely, nothing else.
-    """
-    counts = rows.counts
-    p, q = len(counts), rows.grams.shape[1]
-    epsilon, min_effect = scale.epsilon, scale.min_effect
-    needed = level + math.log(2.0 * edge_count(weights) / W_EDGE)
-    nd = nondescendants(weights)
-    for j in range(p):
-        if nd[j] == 0:
-            continue
-        regressors = regressors_of(nd[j], p, q)
-        fit = least_squares(row_of(rows, j), regressors, counts[j])
-        inverse, residual, b = fit.inverse, fit.residual, fit.coefficients
-        if not residual > 0.0:
-            return False
-        for i in range(len(regressors)):
-            k = regressors[i]
-            is_reported = k < p and weights[j, k] != 0.0
-            if k == p or (epsilon == math.inf and is_reported):
-                continue
-            d = epsilon - abs(b[i] - weights[j, k]) if is_reported else min_effect - abs(b[i])
-            information = counts[j] / (residual * inverse[i, i])
-            step = scale.step if is_reported else scale.stride
-            if step * (d - 0.5 * step) * information < needed:
-                return False
-    return True
 
 
 @kernel

@@ -48,6 +48,7 @@ from causalfocus.kernels.records import (
     as_rows,
     row_of,
 )
+from causalfocus.kernels.search.families import residual_table
 from causalfocus.kernels.sums.moment_sums import expected_sums, row_moments
 from causalfocus.kernels.sums.population import divergences
 

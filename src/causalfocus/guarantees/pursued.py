@@ -1,0 +1,61 @@
+"""Whom the rules that mix martingales pursue: the most probable other graph, pairs of variables."""
+
+import numpy as np
+
+from causalfocus.allocation.pursuit import Stage
+from causalfocus.arrays import Floats, Ints
+from causalfocus.kernels.evidence import pairs
+from causalfocus.kernels.exact.runner_up import runner_up
+from causalfocus.kernels.records import PlainBounds
+from causalfocus.moments.views import RowMoments
+from causalfocus.oracles.for_kernels import plain_model_of, plain_rows_of
+from causalfocus.system.sem import LinearSEM
+
+
+def other_graph(
+    rows: RowMoments,
+    estimate: LinearSEM,
+    actions: tuple[Ints, Floats],
+    bounds: PlainBounds,
+    log_odds: float,
+    *,
+    intercept: bool,
+) -> Stage:
+    """The most probable graph but the estimate's, until the odds against it are high enough.
+
+    Parameters
+    ----------
+    rows : of the data
+    estimate : whose graph stands against all others
+    actions : targets and values
+    bounds : the class in which graphs are probable
+    log_odds : that are high enough
+    intercept : whether equations have constants
+    """
+    found = runner_up(
+        plain_rows_of(rows), rows.means, bounds, plain_model_of(estimate), actions, intercept
+    )
+    return Stage(np.array([log_odds - found.log_odds]), found.gains[None, :])
+
+
+def every_pair(
+    rows: RowMoments,
+    estimate: LinearSEM,
+    actions: tuple[Ints, Floats],
+    scale: pairs.PlainPairScale,
+    level: float,
+) -> Stage:
+    """All pairs of an effect and a possible cause, until the certificate is about to have the
+    evidence that it asks for on each.
+
+    Parameters
+    ----------
+    rows : of the data
+    estimate : what would be claimed
+    actions : targets and values
+    scale : what the rule asks of pairs
+    level : evidence that is high enough, what the shares of the mixture cost included
+    """
+    found = pairs.pair_evidence(plain_rows_of(rows), estimate.weights, scale)
+    gains = pairs.pair_gains(found, plain_model_of(estimate), rows.means, *actions)
+    return Stage(level - found.evidence, gains)
