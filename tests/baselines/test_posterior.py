@@ -13,8 +13,9 @@ from scipy.special import logsumexp
 import causalfocus as cf
 from causalfocus.arrays import Floats, Ints
 from causalfocus.baselines import DagPosterior, Prior
-from causalfocus.baselines.kernels import layers, local_scores, ordered_draws
+from causalfocus.baselines.kernels import local_scores, ordered_draws
 from causalfocus.kernels.arithmetic.sets import as_mask
+from causalfocus.kernels.posterior import layers
 from literal.all_dags import Dag, enumerate_dags
 from worlds import action_set, draw_samples
 

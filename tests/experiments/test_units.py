@@ -74,7 +74,7 @@ def test_names_tell_specifications_apart() -> None:
     assert specification().hash == base.hash
     assert unit().name == f"p2-d0.5_random_{base.hash}_00000-00001.json"
     assert base.to_dict()["code"] == source_digest(
-        "causalfocus.experiments.replicate", "causalfocus.baselines.random"
+        "causalfocus.experiments.replicate", "causalfocus.experiments.methods.random"
     )
 
 
@@ -115,7 +115,7 @@ def test_a_unit_run_again_gives_the_same_bytes(method: str) -> None:
         assert len(line["shd"]) == len(line["weight_error"]) == len(specification().marks)
         assert sum(line["counts"]) == 30
         own = list(map(list, zip(line["shd"], line["weight_error"], strict=True)))
-        twin = {"focus": "mle", "random": "mle", "cbed": "bayes"}.get(method)
+        twin = {"focus": "probable", "random": "probable", "cbed": "bayes"}.get(method)
         assert len(line["mle"]) == len(line["bayes"]) == len(own)
         if twin:
             assert line[twin] == own

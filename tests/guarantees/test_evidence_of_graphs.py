@@ -10,7 +10,7 @@ from causalfocus.arrays import Floats
 from causalfocus.guarantees.class_ import ClassRule
 from causalfocus.kernels.exact import certificate, other_graphs
 from causalfocus.kernels.records import Span
-from causalfocus.oracles.for_kernels import bounds_of, rows_of
+from causalfocus.oracles.for_kernels import bounds_of
 from instances import draw_each
 from kernels.densities import log_marginal
 from literal import Bounds, Rows, enumerate_dags, local_fitter
@@ -23,9 +23,8 @@ def judge(
     rule: ClassRule, moments: cf.Moments, estimate: cf.LinearSEM, levels: tuple[float, float]
 ) -> tuple[Floats, Floats]:
     """The costs of families, and the evidence against them."""
-    rows = moments.evidence_rows(intercept=rule.space.intercept)
     return other_graphs.family_tables(
-        rows_of(rows),
+        rule.times(moments),
         estimate.weights,
         bounds_of(rule.space),
         rule._prior,

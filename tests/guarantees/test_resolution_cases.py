@@ -10,9 +10,10 @@ import causalfocus as cf
 from causalfocus.arrays import Floats
 from causalfocus.guarantees.gaussian import GaussianRule
 from causalfocus.kernels.arithmetic.sets import as_mask
-from causalfocus.kernels.evidence.edge_evidence import Departure
+from causalfocus.kernels.evidence import direction_evidence
+from causalfocus.kernels.evidence.direction_evidence import Departure
 from causalfocus.kernels.evidence.row_evidence import even_spread, least_squares
-from causalfocus.kernels.gaussian import direction_evidence, resolution, swaps
+from causalfocus.kernels.gaussian import resolution, swaps
 from causalfocus.kernels.records import Row, Span
 from causalfocus.oracles import gaussian_estimate
 from instances import draw_moments
@@ -121,15 +122,15 @@ def single_evidence(
     noise = resolution.noise_of(split, j, regressors)
     is_reported = weights[j, k] != 0
 
-    def against(values: Floats, wide: float, share: float) -> float:
+    def against(values: Floats, step: float, share: float) -> float:
         if not len(values):
             return math.inf
-        mixing = direction_evidence.DirectionMixing(
-            even_spread(regressors, p, fine * wide), wide, a0
-        )
+        mixing = direction_evidence.Mixing(even_spread(regressors, p, fine * step), step, a0)
         departure = Departure(at, float(np.abs(values - b[at]).min()))
         told = noise._replace(log_marginal=noise.log_marginal - math.log(share))
-        return direction_evidence.direction_evidence(fit, sums, mixing, departure, told, ALL)
+        return direction_evidence.direction_evidence(
+            fit, sums, mixing, departure, Span(0.0, math.inf), told, ALL
+        )
 
     grid = np.linspace(-6, 6, 240001)
     size = np.abs(grid)

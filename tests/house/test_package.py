@@ -56,11 +56,11 @@ def test_kernels_elsewhere_depend_on_the_engines_and_their_own(tmp_path: Path) -
     theirs = kernel_compiler.sources_for(tmp_path)
     assert theirs.startswith(kernel_compiler.SOURCES) and theirs != kernel_compiler.SOURCES
     assert kernel_compiler.sources_for(kernel_compiler.HOME) == kernel_compiler.SOURCES
-    from causalfocus.baselines.kernels import layers
+    from causalfocus.baselines.kernels import quick_exp
 
-    folder = Path(layers.__file__).parent
+    folder = Path(quick_exp.__file__).parent
     expected = kernel_compiler.SOURCES + kernel_compiler.source_digest(folder)
-    kernel: Any = layers.lowest
+    kernel: Any = quick_exp.quick_exp
     assert kernel._cache._sources == expected
 
 

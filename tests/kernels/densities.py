@@ -20,19 +20,6 @@ def log_marginal(x: Floats, y: Floats, prior: tuple[float, float, float]) -> flo
     return float(stats.multivariate_t(np.zeros(len(y)), shape, df=2 * a0).logpdf(y))
 
 
-def log_nig_ratio(x: Floats, y: Floats, b: Floats, v: float, spread: Floats, a0: float) -> float:
-    """EDGE, from samples: log of the mixture around (b, v) over the likelihood of (b, v).
-
-    Given v' the residuals y - x b are normal with covariance v' (I + x D x' / v); v' is inverse
-    gamma, so they are jointly Student-t with 2 a0 degrees of freedom.
-    """
-    n = len(y)
-    residuals = y - x @ b
-    shape = np.eye(n) + (x * spread / v) @ x.T
-    law = stats.multivariate_t(np.zeros(n), shape * v, df=2 * a0)
-    return float(law.logpdf(residuals)) - log_likelihood(x, y, b, v)
-
-
 def moving_ratio(
     x: Floats,
     y: Floats,
@@ -40,17 +27,24 @@ def moving_ratio(
     b: Floats,
     v: float,
     spread: Floats,
-    wide: float,
+    step: float,
     a0: float,
 ) -> float:
-    """EDGE from samples: given the past the row moves by w + c u_t, so that the residuals are
-    jointly Student-t; over the likelihood of (b, v).
+    """EDGE from samples, both signs of the step with half of the weight; over the likelihood of
+    (b, v).
+
+    Given v' the residuals y - x b are normal about c u_t.x, c = step or -step, with covariance
+    v' (I + x D x' / v); v' is inverse gamma, so they are jointly Student-t with 2 a0 degrees of
+    freedom.
     """
     n = len(y)
     moved = (along * x).sum(axis=1)
-    shape = np.eye(n) + ((x * spread) @ x.T + wide**2 * np.outer(moved, moved)) / v
-    law = stats.multivariate_t(np.zeros(n), shape * v, df=2 * a0)
-    return float(law.logpdf(y - x @ b)) - log_likelihood(x, y, b, v)
+    shape = np.eye(n) + (x * spread / v) @ x.T
+    up, down = (
+        float(stats.multivariate_t(c * moved, shape * v, df=2 * a0).logpdf(y - x @ b))
+        for c in (step, -step)
+    )
+    return float(np.logaddexp(up, down)) - math.log(2.0) - log_likelihood(x, y, b, v)
 
 
 def directions(x: Floats, marks: list[int], k: int) -> Floats:

@@ -5,19 +5,21 @@ import math
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import optimize, stats
 
 import causalfocus as cf
 from causalfocus.arrays import Floats
-from causalfocus.kernels.evidence import training
-from causalfocus.kernels.evidence.edge_evidence import Departure
+from causalfocus.kernels.evidence import direction_evidence, training
+from causalfocus.kernels.evidence.direction_evidence import Departure, Mixing, Noise
 from causalfocus.kernels.evidence.row_evidence import Fit, least_squares
-from causalfocus.kernels.gaussian import direction_evidence
 from causalfocus.kernels.records import Row, Span
-from kernels.densities import directions, moving_ratio
+from kernels.densities import directions, log_likelihood, log_marginal, moving_ratio
 
 History = list[tuple[int, Floats]]
 Grams = dict[tuple[int, str], tuple[Row, float]]
+
+ALL = Span(-math.inf, math.inf)
+NO_NOISE = Noise(-math.inf, 1.0, 1.0)
 
 
 def moments_at(x: Floats, y: Floats, marks: list[int]) -> direction_evidence.Times:
@@ -45,22 +47,26 @@ def fit_along(
     return fit, direction_evidence.Direction(ell, q, eta), u
 
 
+def drawn_row(s: int, seed: list[int]) -> tuple[Floats, Floats]:
+    """A row whose design changes, so that the direction turns."""
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal((160, s)) @ (np.eye(s) + 0.4 * rng.standard_normal((s, s)))
+    x[60:] *= rng.uniform(0.5, 2.0, s)
+    return x, x @ rng.uniform(-1, 1, s) + rng.standard_normal(160)
+
+
 @pytest.mark.parametrize("s", [1, 2, 3])
 @pytest.mark.parametrize("stiffness", [30.0, 3000.0])
 @pytest.mark.parametrize("d", [0.15, 0.5])
 def test_evidence_along_a_direction_is_a_lower_bound(s: int, stiffness: float, d: float) -> None:
     """Against the exact ratio at many alternatives: never above, and close at the worst one."""
-    rng = np.random.default_rng([s, int(10 * d)])
-    n = 160
-    x = rng.standard_normal((n, s)) @ (np.eye(s) + 0.4 * rng.standard_normal((s, s)))
-    x[60:] *= rng.uniform(0.5, 2.0, s)  # another design later on: the direction turns
-    y = x @ rng.uniform(-1, 1, s) + rng.standard_normal(n)
+    x, y = drawn_row(s, [s, int(10 * d)])
     fit, sums, u = fit_along(x, y, [8, 16, 32, 64, 128], 0)
     b_hat = fit.coefficients
     spread = np.full(s, 0.05**2)
-    mixing = direction_evidence.DirectionMixing(np.vstack([spread, np.zeros(s)]), 0.3, stiffness)
+    mixing = Mixing(np.vstack([spread, np.zeros(s)]), 0.3, stiffness)
     centre = fit.residual / fit.n
-    work = np.empty((5, s + 1, s + 1))
+    work = np.empty((6, s + 1, s))
     direction = fit.inverse[:, 0] / fit.inverse[0, 0]
     at_worst = []
     for v1, v2 in [(centre, centre), (0.95 * centre, centre), (centre, 1.1 * centre)]:
@@ -78,6 +84,72 @@ def test_evidence_along_a_direction_is_a_lower_bound(s: int, stiffness: float, d
         at_worst.append(min(found) - bound)
     if stiffness == 3000.0:
         assert at_worst[0] < 0.3
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_alternative_has_less_than_the_bound(seed: int) -> None:
+    """The other coefficients and the noise are searched for the worst alternative."""
+    s, d = 3, 0.2
+    x, y = drawn_row(s, [seed, 99])
+    fit, sums, u = fit_along(x, y, [8, 16, 32, 64, 128], 0)
+    limits = 0.85 * fit.residual / fit.n, 1.15 * fit.residual / fit.n
+    spread = np.array([0.05, 0.07, 0.06]) ** 2
+    mixing = Mixing(np.vstack([spread, np.zeros(s)]), 0.2, 3000.0)
+    bound = direction_evidence.direction_evidence(
+        fit, sums, mixing, Departure(0, d), Span(*limits), NO_NOISE, ALL
+    )
+    assert bound > -math.inf
+
+    def ratio(given: Floats, side: int) -> float:
+        v = limits[0] + (limits[1] - limits[0]) / (1 + math.exp(-given[0]))
+        move = np.array([side * d * (1 + given[1] ** 2), *given[2:]])
+        return moving_ratio(x, y, u, fit.coefficients + move, v, spread, 0.2, 3000.0)
+
+    least = math.inf
+    for side in (-1, 1):
+        along = side * d * fit.inverse[1:, 0] / fit.inverse[0, 0]
+        for noise in (-1.0, 0.0, 1.0):
+            start = np.array([noise, 0.1, *along])
+            found = optimize.minimize(ratio, start, (side,), method="Nelder-Mead")
+            least = min(least, float(found.fun))
+    assert bound <= least + 1e-9
+    assert bound >= least - 0.6  # and it is of use
+
+
+def test_evidence_needs_a_distance() -> None:
+    x, y = drawn_row(1, [0])
+    fit, sums, _ = fit_along(x, y, [8], 0)
+    mixing = Mixing(np.array([[0.01], [0.0]]), 0.1, 100.0)
+    found = direction_evidence.direction_evidence(
+        fit, sums, mixing, Departure(0, 0.0), Span(0.5, 2.0), Noise(-100.0, 1.0, 1.0), ALL
+    )
+    assert found == -math.inf
+
+
+@pytest.mark.parametrize("limits", [(0.5, 2.0), (0.0, math.inf)])
+def test_far_from_the_fitted_noise_the_marginal_likelihood_takes_over(
+    limits: tuple[float, float],
+) -> None:
+    """Both terms with equal weights, against the larger of the exact two at many alternatives."""
+    rng = np.random.default_rng(4)
+    x = rng.standard_normal((120, 2))
+    y = x @ np.array([0.5, -0.4]) + rng.standard_normal(120)
+    fit, sums, u = fit_along(x, y, [16, 64], 0)
+    spread = np.array([0.03**2, 0.02**2])
+    marginal = log_marginal(x, y, (0.75, 25.0, 25.0))
+    mixing = Mixing(np.vstack([spread, np.zeros(2)]), 0.2, 3000.0)
+    noise = Noise(marginal, fit.residual, fit.n)
+    bound = direction_evidence.direction_evidence(
+        fit, sums, mixing, Departure(0, 0.3), Span(*limits), noise, ALL
+    )
+    direction = fit.inverse[:, 0] / fit.inverse[0, 0]
+    found = []
+    for v in np.geomspace(0.3, 4.0, 40):
+        for side, tilt in itertools.product((-1, 1), (0.0, 0.7, 1.0, 1.5)):
+            b = fit.coefficients + side * 0.3 * np.array([1.0, tilt * direction[1]])
+            own = moving_ratio(x, y, u, b, v, spread, 0.2, 3000.0)
+            found.append(max(own, marginal - log_likelihood(x, y, b, v)))
+    assert -math.inf < bound <= min(found) + 1e-9
 
 
 def test_the_kernel_finds_the_directions_of_the_past() -> None:

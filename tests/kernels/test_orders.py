@@ -106,7 +106,7 @@ def test_restricted_candidates_restrict_the_graph() -> None:
     starts = np.cumsum([0] + [len(mine) for mine in lists])
     bounds = Bounds(0.1, 2.0, 0.0, math.inf)
     score, weights, variances, _ = oracles.joint_mle(
-        Rows(grams, 0.0 * grams, counts), candidates, starts, bounds, math.inf
+        Rows(grams, 0.0 * grams, counts), candidates, starts, bounds
     )
 
     def cost(j: int, parents: frozenset[int]) -> float:
@@ -187,12 +187,14 @@ def test_table_with_a_price_for_small_coefficients(seed: int, price: float) -> N
 
 
 def test_a_slight_effect_is_reported_once_it_is_plain() -> None:
-    """An effect of a fifth of min_effect: not at a gain of 8 nats, but at 16 (expected moments, so
-    the gain of the edge is n/2 log(1 + b^2 var / v), here about n b^2 / 2).
+    """An effect of a fifth of min_effect: it costs 12 nats, and the price of any edge on top, half
+    of log(1 + n) and log 2 for a choice of two parents (expected moments, so the gain of the edge
+    is n/2 log(1 + b^2 var / v), here about n b^2 / 2).
     """
     truth = cf.LinearSEM([[0.0, 0.0, 0.0], [0.9, 0.0, 0.0], [0.04, 0.0, 0.0]], [1.0, 1.0, 1.0])
-    for gain, is_there in ((8.0, False), (16.0, True)):
+    for gain, is_there in ((16.5, False), (19.0, True)):
         n = 2 * gain / math.log1p(0.04**2)
+        assert (gain > 12.0 + 0.5 * math.log1p(n) + math.log(2.0)) is is_there
         moments = cf.Moments.expected(truth, {cf.OBSERVE: n})
         found = gaussian_estimate(moments, cf.ModelClass(0.2, intercept=False))
         assert bool(found.weights[2, 0] != 0.0) is is_there

@@ -11,7 +11,7 @@ from causalfocus.guarantees.class_ import ClassRule
 from causalfocus.guarantees.paper import PaperDecision
 from causalfocus.kernels.exact import same_graph
 from causalfocus.learner.round import Rounds
-from causalfocus.oracles.for_kernels import bounds_of, rows_of
+from causalfocus.oracles.for_kernels import bounds_of
 from worlds import ACTIONS, CHAIN, SPACE, Rig, action_set, actions_of, finish, new_focus, play, rig
 
 
@@ -38,14 +38,14 @@ def test_intervals_agree_with_the_evidence(stopped_learner: cf.Focus) -> None:
     """An accuracy a little above the half-width is certified for that edge, one below is not."""
     rule = stopped_learner.guarantee
     assert isinstance(rule, ClassRule)
-    rows = stopped_learner.moments.evidence_rows(intercept=False)
+    times = rule.times(stopped_learner.moments)
     model = stopped_learner.estimate
     for interval in rule.intervals(stopped_learner.moments, model):
         half = (interval.high - interval.low) / 2
         at = model.names.index(interval.effect), model.names.index(interval.cause)
         for factor, enough in ((1.01, True), (0.99, False)):
             found = same_graph.same_graph_evidence(
-                rows_of(rows),
+                times,
                 model.weights,
                 half * factor,
                 bounds_of(rule.space)._replace(smallest=0.0, largest=math.inf),

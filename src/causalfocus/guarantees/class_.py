@@ -25,6 +25,7 @@ from causalfocus.guarantees.guarantee import Spread, Step
 from causalfocus.guarantees.mixture import (
     FINE,
     LEVEL_FLOOR,
+    PURSUED_TO,
     PURSUIT_EXPLORATION,
     STIFFNESS,
     SURVEY_FROM,
@@ -173,15 +174,15 @@ class ClassRule(BoundedClaim):
         return epsilon, self.space.min_effect, step, step, self._setting.fine, False
 
     def stages(self, moments: Moments, estimate: LinearSEM) -> tuple[Stage, ...]:
-        """First the most probable other graph, until the odds are 1/delta against it; then all
-        pairs of variables, until the certificate is about to have its evidence on each.
+        """First the most probable other graph, until the odds are against it; then all pairs of
+        variables, until the certificate is about to have its evidence on each.
         """
         intercept = self.space.intercept
         rows, actions = moments.rows(intercept=intercept), self.targets_and_values
-        level = self.threshold + self._share_cost(estimate)
+        level = PURSUED_TO + self._share_cost(estimate)
         return (
             other_graph(
-                rows, estimate, actions, self._plain_bounds, self.threshold, intercept=intercept
+                rows, estimate, actions, self._plain_bounds, PURSUED_TO, intercept=intercept
             ),
             every_pair(rows, estimate, actions, self._pair_scale, level),
         )

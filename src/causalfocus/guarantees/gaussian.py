@@ -15,7 +15,6 @@ from typing import ClassVar, Final
 
 import numpy as np
 
-from causalfocus.allocation.pursuit import Stage
 from causalfocus.arrays import Floats
 from causalfocus.guarantees.alarm import Alarm
 from causalfocus.guarantees.alarms import alarms, loudest, refusal, row_regressors
@@ -31,13 +30,11 @@ from causalfocus.guarantees.foresight import foresight
 from causalfocus.guarantees.guarantee import Guarantee, Rival, Spread, Step
 from causalfocus.guarantees.mixture import (
     FINE,
-    PURSUIT_EXPLORATION,
     STIFFNESS,
     SURVEY_FROM,
     WORLD,
     cap_of,
 )
-from causalfocus.guarantees.pursued import other_graph
 from causalfocus.guarantees.verdicts import Interval
 from causalfocus.kernels.arithmetic.sets import nondescendants
 from causalfocus.kernels.evidence import pairs
@@ -72,7 +69,6 @@ class GaussianRule(Guarantee):
 
     name: ClassVar[str] = "gaussian"
     spread: ClassVar[Spread] = Spread(0.9, 1.1, 1.25)
-    exploration: ClassVar[float] = PURSUIT_EXPLORATION
 
     @cached_property
     def scale(self) -> resolution.Scale:
@@ -201,16 +197,6 @@ class GaussianRule(Guarantee):
     def _pair_scale(self) -> pairs.PlainPairScale:
         scale = self.scale
         return scale.epsilon, scale.min_effect, scale.step, scale.stride, scale.fine, True
-
-    def stages(self, moments: Moments, estimate: LinearSEM) -> tuple[Stage, ...]:
-        """The most probable other graph, until the odds are 1/delta against it; then the game."""
-        space = self.space
-        bounds = space.min_effect, math.inf, 0.0, math.inf
-        rows = moments.rows(intercept=space.intercept)
-        actions = self.targets_and_values
-        return (
-            other_graph(rows, estimate, actions, bounds, self.threshold, intercept=space.intercept),
-        )
 
     def survey(self, moments: Moments, estimate: LinearSEM) -> Survey:
         """All cases at the threshold, from cheap to dear, leaving at the first failure."""

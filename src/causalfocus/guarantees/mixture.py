@@ -1,5 +1,6 @@
 """What the rules that mix martingales have in common."""
 
+import math
 from typing import Final
 
 WORLD: Final = (
@@ -17,6 +18,10 @@ FINE: Final = 0.2
 
 STIFFNESS: Final = 3000.0
 """How closely the numerator's noise follows the rival's; about the samples at a stop."""
+
+PURSUED_TO: Final = math.log(20.0)
+"""Log odds, and evidence, up to which rivals are pursued one stage at a time. It does not depend on
+delta, so that the actions do not either: one run serves all."""
 
 PURSUIT_EXPLORATION: Final = 0.1
 """Share of sqrt(t) rounds that every action gets where rivals are pursued: the data themselves say
