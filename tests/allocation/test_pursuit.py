@@ -1,0 +1,65 @@
+"""Pursuit: the rival that is furthest from done, and the action that tells most against it."""
+
+import numpy as np
+import pytest
+
+from causalfocus.allocation import Stage, pursued_action
+
+ONE = np.ones(3)
+NOTHING = np.zeros(3)
+
+
+def stage(*rivals: tuple[float, list[float]]) -> Stage:
+    return Stage(np.array([lack for lack, _ in rivals]), np.array([gains for _, gains in rivals]))
+
+
+def chosen(*stages: Stage, **given: object) -> int | None:
+    options = {"pending": NOTHING, "costs": ONE, "spent": NOTHING, "is_endless": False} | given
+    return pursued_action(stages, **options)  # type: ignore[arg-type]
+
+
+def test_the_rival_that_takes_longest_decides() -> None:
+    """Two nats at 0.1 a round take 20 rounds, three at 0.5 take six."""
+    both = stage((2.0, [0.1, 0.05, 0.0]), (3.0, [0.0, 0.2, 0.5]))
+    assert chosen(both) == 0
+    assert chosen(stage((0.5, [0.1, 0.05, 0.0]), (3.0, [0.0, 0.2, 0.5]))) == 2
+
+
+def test_rounds_under_way_count() -> None:
+    both = stage((2.0, [0.1, 0.05, 0.0]), (3.0, [0.0, 0.2, 0.5]))
+    assert chosen(both, pending=np.array([16.0, 0.0, 0.0])) == 2
+    assert chosen(both, pending=np.array([20.0, 0.0, 6.0])) is None
+
+
+def test_later_stages_wait() -> None:
+    first, second = stage((1.0, [0.0, 0.3, 0.1])), stage((50.0, [0.2, 0.0, 0.0]))
+    assert chosen(first, second) == 1
+    assert chosen(stage((-1.0, [0.0, 0.3, 0.1])), second) == 0
+
+
+def test_all_done_is_said_unless_it_is_to_go_on() -> None:
+    done = stage((-5.0, [0.0, 0.3, 0.1]), (-0.1, [0.0, 0.0, 0.1]))
+    assert chosen(done) is None
+    assert chosen(done, is_endless=True) == 2
+
+
+def test_what_no_action_tells_apart_holds_nobody_up() -> None:
+    blind = stage((9.0, [0.0, 0.0, 0.0]))
+    assert chosen(blind) is None and chosen(blind, is_endless=True) is None
+    assert chosen(blind, stage((1.0, [0.1, 0.0, 0.0]))) == 0
+
+
+@pytest.mark.parametrize(("cost", "expected"), [(1.0, 0), (3.0, 1)])
+def test_gains_are_per_cost(cost: float, expected: int) -> None:
+    costs = np.array([cost, 1.0, 1.0])
+    assert chosen(stage((1.0, [0.2, 0.1, 0.0])), costs=costs) == expected
+
+
+def test_ties_go_to_the_action_on_which_least_was_spent() -> None:
+    even = stage((1.0, [0.2, 0.2, 0.1]))
+    assert chosen(even, spent=np.array([3.0, 1.0, 0.0])) == 1
+
+
+def test_nobody_to_pursue() -> None:
+    assert chosen() is None
+    assert chosen(Stage(np.empty(0), np.empty((0, 3))), is_endless=True) is None
