@@ -25,7 +25,13 @@ if TYPE_CHECKING:
     from causalfocus.learner.run import Round, run
     from causalfocus.moments.moments import Moments
     from causalfocus.moments.views import RowMoments
-    from causalfocus.oracles import Alternative, best_alternative, joint_mle, probable_model
+    from causalfocus.oracles import (
+        Alternative,
+        best_alternative,
+        edge_probabilities,
+        joint_mle,
+        probable_model,
+    )
     from causalfocus.planning.complexity import Complexity, complexity
     from causalfocus.system.actions import OBSERVE, Action, ActionSet, do
     from causalfocus.system.drawn import random_sem
@@ -53,6 +59,7 @@ _HOME = {
     "RowMoments": "moments.views",
     "Alternative": "oracles",
     "best_alternative": "oracles",
+    "edge_probabilities": "oracles",
     "joint_mle": "oracles",
     "probable_model": "oracles",
     "Round": "learner.run",
@@ -96,6 +103,7 @@ __all__ = [
     "best_alternative",
     "complexity",
     "do",
+    "edge_probabilities",
     "evidence",
     "joint_mle",
     "paper_log_tail",

@@ -8,7 +8,7 @@ import pytest
 import causalfocus as cf
 from campaign.hands import PAIR, new_pair_campaign
 from campaign.twins import answer, fill, is_same
-from causalfocus.campaign import Campaign, CampaignError, Event, LogError
+from causalfocus.campaign import Campaign, Event, LogError
 from causalfocus.campaign.playback import is_noted
 from causalfocus.campaign.status import status
 from worlds import rig
@@ -95,8 +95,8 @@ def test_a_stop_that_another_version_would_not_make_is_shown(path: Path) -> None
             entry.add(Event(kind="stopped", facts=facts))
         assert campaign.contradiction is not None
         assert "The log says: certified after 40 rounds" in status(campaign).statement
-        with pytest.raises(CampaignError, match="This version of causalfocus finds"):
-            campaign.verify()
+        assert "This version of causalfocus finds" in campaign.contradiction
+        assert campaign.verify() == campaign.n_events()  # nothing was changed by other hands
 
 
 def test_the_log_is_searched_and_paged(campaign: Campaign) -> None:

@@ -92,7 +92,7 @@ def test_no_alternative_has_less_than_the_bound(seed: int) -> None:
     s, d = 3, 0.2
     x, y = drawn_row(s, [seed, 99])
     fit, sums, u = fit_along(x, y, [8, 16, 32, 64, 128], 0)
-    limits = 0.85 * fit.residual / fit.n, 1.15 * fit.residual / fit.n
+    limits = 0.93 * fit.residual / fit.n, 1.07 * fit.residual / fit.n
     spread = np.array([0.05, 0.07, 0.06]) ** 2
     mixing = Mixing(np.vstack([spread, np.zeros(s)]), 0.2, 3000.0)
     bound = direction_evidence.direction_evidence(
@@ -113,7 +113,7 @@ def test_no_alternative_has_less_than_the_bound(seed: int) -> None:
             found = optimize.minimize(ratio, start, (side,), method="Nelder-Mead")
             least = min(least, float(found.fun))
     assert bound <= least + 1e-9
-    assert bound >= least - 0.6  # and it is of use
+    assert bound >= least - 1.0  # and it is of use
 
 
 def test_evidence_needs_a_distance() -> None:

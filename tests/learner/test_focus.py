@@ -245,7 +245,7 @@ def test_a_sample_is_taken_in_whole_or_not_at_all(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(Rounds, "gains", interrupt)
+        patch.setattr(Rounds, "stand", interrupt)
         with pytest.raises(KeyboardInterrupt):
             learner.tell(action, sample)
     assert (learner.rounds, learner.counts, learner.estimate) == (60, twin.counts, twin.estimate)

@@ -35,6 +35,11 @@ class Stage:
     deficits: Floats
     gains: Floats
 
+    def __post_init__(self) -> None:
+        """A gain without limit comes of numbers that overflow: it tells nothing."""
+        finite = np.where(np.isfinite(self.gains), self.gains, 0.0)
+        object.__setattr__(self, "gains", finite)
+
     def rest(self, pending: Floats, costs: Floats) -> Floats:
         """What pursuing each rival alone would still cost, after rounds that are under way; minus
         infinity for what no action tells apart.

@@ -9,9 +9,9 @@ hold for any estimate.
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Final
+from typing import ClassVar
 
 import numpy as np
 
@@ -33,6 +33,7 @@ from causalfocus.guarantees.mixture import (
 )
 from causalfocus.guarantees.pursued import every_pair, other_graph
 from causalfocus.guarantees.verdicts import Interval
+from causalfocus.guarantees.wider import wider_classes
 from causalfocus.kernels.arithmetic.sets import parents_of
 from causalfocus.kernels.evidence import pairs
 from causalfocus.kernels.evidence.direction_evidence import Times
@@ -45,12 +46,8 @@ from causalfocus.moments.assumption_sums import WatchedRows
 from causalfocus.moments.moments import Moments
 from causalfocus.oracles.estimate import graph_mle, probable_model
 from causalfocus.oracles.for_kernels import plain_rows_of
-from causalfocus.oracles.gaussian import gaussian_estimate
 from causalfocus.system.graph import changes_in_words
 from causalfocus.system.sem import LinearSEM
-
-ROOM: Final = 1.2
-"""Bounds that were too tight are moved beyond the fitted values by this factor."""
 
 
 @dataclass(frozen=True)
@@ -284,47 +281,7 @@ class ClassRule(BoundedClaim):
         )
 
     def wider_steps(self, moments: Moments) -> Iterator[Step]:
-        """One bound at a time, then all of them, then the rule that has none."""
-        fitted = gaussian_estimate(moments, replace(self.space, intercept=True))
-        changes = self._wider_bounds(fitted)
-        for name, value in changes.items():
-            words = f"with_space(...) with {name}={_as_text(value)}"
-            yield Step(words, self.name, replace(self.space, **{name: value}))
-        if len(changes) > 1:
-            listed = ", ".join(f"{name}={_as_text(value)}" for name, value in changes.items())
-            yield Step(f"with_space(...) with {listed}", self.name, replace(self.space, **changes))
-        words = 'with_rule("gaussian"), which knows no such bounds'
-        yield Step(words, "gaussian", self.space)
-        if not self.space.intercept:
-            constant = replace(self.space, intercept=True)
-            words = 'with_space(...) with intercept=True and with_rule("gaussian")'
-            yield Step(words, "gaussian", constant)
-
-    def _wider_bounds(self, fitted: LinearSEM) -> dict[str, Any]:
-        """Bounds of the class that the fitted system touches or exceeds, each with some room."""
-        space, changes = self.space, dict[str, Any]()
-        sizes = np.abs(fitted.weights[fitted.weights != 0.0])
-        noise = fitted.noise_variances
-        if not space.intercept:
-            changes["intercept"] = True
-        if len(sizes) and space.max_effect is not None and sizes.max() * 1.02 > space.max_effect:
-            changes["max_effect"] = _to_two_digits(ROOM * float(sizes.max()))
-        if space.noise_variance is not None:
-            low, high = space.noise_variance
-            if noise.min() < low or noise.max() > high:
-                wide = min(low, noise.min() / ROOM), max(high, noise.max() * ROOM)
-                changes["noise_variance"] = tuple(_to_two_digits(float(end)) for end in wide)
-        return changes
-
-
-def _to_two_digits(value: float) -> float:
-    return float(f"{value:.2g}")
-
-
-def _as_text(value: Any) -> str:
-    if isinstance(value, tuple):
-        return "(" + ", ".join(f"{end:g}" for end in value) + ")"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+        return wider_classes(self.space, moments, self.name)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -361,17 +318,22 @@ class ClassDecision(Decision):
             self.times, self.estimate, (LEVEL_FLOOR, cap_of(self.threshold))
         )
 
+    @property
+    def _is_certified(self) -> bool:
+        """Whether the threshold was reached; the search for the level comes from below."""
+        return self.stop and not self.refuted
+
     @cached_property
     def evidence(self) -> float:
         weights = self.rule.weights_evidence(self.times, self.estimate)
         found = min(weights, self.graph_evidence)
-        return max(found, self.threshold) if self.stop else found  # the search is from below
+        return max(found, self.threshold) if self._is_certified else found
 
     def level_from(self, lowest: float) -> float:
         reached = min(self.rule.weights_evidence(self.times, self.estimate), cap_of(self.threshold))
         if reached >= lowest:
             reached = self.rule.graph_evidence(self.times, self.estimate, (lowest, reached))
-        return max(reached, self.threshold) if self.stop else reached  # the search is from below
+        return max(reached, self.threshold) if self._is_certified else reached
 
     @property
     def rival(self) -> LinearSEM | None:

@@ -24,6 +24,7 @@ from causalfocus.learner.recording import Recording
 from causalfocus.learner.result import Result, refutation_in_words
 from causalfocus.learner.round import Design, FocusState, Rounds
 from causalfocus.moments.moments import Moments
+from causalfocus.oracles.beliefs import edge_probabilities
 from causalfocus.system.actions import Action, ActionSet
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import ModelClass
@@ -161,6 +162,18 @@ class Focus(Recording[FocusState]):
         if stop is not None:
             return verdicts_on(stop.model, is_certified=stop.certified)
         return self.guarantee.verdicts(self.decision, self.estimate)
+
+    def edge_probabilities(self) -> dict[tuple[str, str], float]:
+        """How probable every edge is, by (cause, effect): a belief beside the guess that certifies
+        nothing. See `cf.edge_probabilities`.
+        """
+        found = edge_probabilities(self.moments, self.space)
+        return {
+            (cause, effect): float(found[j, k])
+            for j, effect in enumerate(self.names)
+            for k, cause in enumerate(self.names)
+            if j != k
+        }
 
     def alarms(self, moments: Moments | None = None) -> tuple[Alarm, ...]:
         """Evidence against the assumptions, the loudest first; none under the paper's own rule.

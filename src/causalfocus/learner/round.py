@@ -213,13 +213,16 @@ class Rounds:
         forced = forced_action(spent, total, share)
         if forced is not None:
             return forced
-        pursued = self._pursued(state, counts - state.counts, spent)
+        pursued = self._pursue(state, counts - state.counts, spent)
         return tracked_action(spent, state.played, total, share) if pursued is None else pursued
 
-    def _pursued(self, state: FocusState, pending: Floats, spent: Floats) -> int | None:
-        endless = not self.guarantee.plays_game
-        stages = state.standing.stages
-        return pursued_action(stages, pending, self.costs, spent, is_endless=endless)
+    def _pursue(self, state: FocusState, pending: Floats, spent: Floats) -> int | None:
+        """The action against whoever is furthest from being rejected; None leaves it to the game.
+        Where none is played and no action tells anything, the one on which least was spent.
+        """
+        stages, endless = state.standing.stages, not self.guarantee.plays_game
+        found = pursued_action(stages, pending, self.costs, spent, is_endless=endless)
+        return int(spent.argmin()) if found is None and endless else found
 
     def allocation(self, state: FocusState) -> Floats:
         """How the next rounds will be shared out, in cost: the game's present weights; where rivals
@@ -229,7 +232,5 @@ class Rounds:
             return state.hedge.weights
         pending = np.zeros(len(self.costs))
         for _ in range(FORESEEN):
-            spent = (state.counts + pending) * self.costs
-            found = self._pursued(state, pending, spent)
-            pending[spent.argmin() if found is None else found] += 1.0
+            pending[self._pursue(state, pending, (state.counts + pending) * self.costs)] += 1.0
         return pending * self.costs / (pending @ self.costs)

@@ -23,8 +23,8 @@ class Schedule:
 
     Attributes
     ----------
-    aim : gains per unit of cost against the rival that keeps the evidence from rising, until all
-        are looked at again; None if none does
+    aim : gains against the rival that keeps the evidence from rising, until all are looked at
+        again; None if none does
     next_survey, next_check : rounds from which on all rivals are looked at, and the assumptions put
         to the test
     """

@@ -96,9 +96,12 @@ def verify(file: File, as_json: AsJson = False) -> None:
     with Campaign.open(file, read_only=True) as campaign:
         n = campaign.verify()
         if as_json:
-            typer.echo(json.dumps({"events": n, "rounds": campaign.rounds}))
+            facts = {"events": n, "rounds": campaign.rounds}
+            typer.echo(json.dumps(facts | {"contradiction": campaign.contradiction}))
         else:
             typer.echo(f"All {n:,} events are as they were written, and lead to this state.")
+            if campaign.contradiction is not None:
+                typer.echo(campaign.contradiction)
 
 
 def _column_map(text: str) -> tuple[str, str]:

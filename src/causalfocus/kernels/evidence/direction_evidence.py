@@ -210,7 +210,22 @@ def noise_evidence(v1: float, v2: float, noise: Noise) -> float:
     if not (noise.log_marginal > -math.inf and residual > 0.0):
         return -math.inf
     v = min(max(residual / n, v1), v2)
-    return noise.log_marginal + 0.5 * n * math.log(2.0 * math.pi * v) + 0.5 * residual / v
+    value = noise.log_marginal + 0.5 * n * math.log(2.0 * math.pi * v) + 0.5 * residual / v
+    return value if value == value else -math.inf
+
+
+@kernel
+def _mixing_penalty(gram: Floats, spread: Floats, v: float, matrix: Floats, lower: Floats) -> float:
+    """Return half of the log determinant, and what it may have lost to rounding."""
+    s = gram.shape[0]
+    largest = 1.0
+    for i in range(s):
+        d_i = math.sqrt(spread[0, i] / v + spread[1, i])
+        for j in range(i + 1):
+            d_j = math.sqrt(spread[0, j] / v + spread[1, j])
+            matrix[i, j] = d_i * d_j * gram[i, j] + (1.0 if i == j else 0.0)
+        largest = max(largest, matrix[i, i])
+    return 0.5 * cholesky(matrix, lower) + ROUNDING * largest
 
 
 @kernel
@@ -278,14 +293,7 @@ def piece_evidence(
     gained = 0.5 * away * away / inner[k, k] - 0.5 * (c / w1) ** 2 * dent
     gained -= c * (abs(direction.residual_product) + 0.5 * c * square) / w1
     gained = min(gained, 0.5 * d * d / (v2 * fit.inverse[k, k]))
-    largest = 1.0
-    for i in range(s):
-        d_i = math.sqrt(spread[0, i] / v1 + spread[1, i])
-        for j in range(i + 1):
-            d_j = math.sqrt(spread[0, j] / v1 + spread[1, j])
-            matrix[i, j] = d_i * d_j * gram[i, j] + (1.0 if i == j else 0.0)
-        largest = max(largest, matrix[i, i])
-    penalty = 0.5 * cholesky(matrix, lower) + ROUNDING * largest
+    penalty = _mixing_penalty(gram, spread, v1, matrix, lower)
     centre = min(max(residual / n, v1), v2)
     value = variance_evidence(centre, residual, n, a0) + gained - penalty + LOG_HALF
     return value if value == value else -math.inf
@@ -357,7 +365,7 @@ def _least_piece(
             v2 = min(max(inner_end, outer_end), high)
             if v1 < v2:
                 value = noise_evidence(v1, v2, noise)
-                if value < least:
+                if not value >= least:
                     piece = Span(v1, v2)
                     own = piece_evidence(fit, direction, mixing, departure, piece, work)
                     value = max(value, own)

@@ -3,8 +3,8 @@
 Against a pair stand alternatives that move one coefficient of one row by a distance d along its
 direction u (`direction_evidence`). With a step h and information I = n / (R (G^-1)_kk), their
 evidence is about h (d - h/2) I; an action adds h (d - h/2) E(u.x)^2 / v to it. Here the noise and
-the direction are taken as known, and what is not: what follows decides where to look and what to
-do next, and nothing else.
+the direction are taken as known. What follows decides where to look and what to do next, and
+nothing else.
 """
 
 import math
@@ -28,28 +28,15 @@ UNKNOWN = -1e3
 """Nats of evidence on a pair whose row the samples do not determine yet: it comes first."""
 
 
-class PairScale(NamedTuple):
-    """What a rule asks of pairs.
-
-    Attributes
-    ----------
-    epsilon : distance of the alternatives to a reported effect; infinity to ask nothing of them
-    min_effect : size of the alternatives to an effect that is not reported
-    step, stride : by which the rows of the one and of the other are moved
-    fine : mixing of every single coefficient, as a share of these
-    is_wide : whether other effects that are not reported may be in a row too
-    """
-
-    epsilon: float
-    min_effect: float
-    step: float
-    stride: float
-    fine: float
-    is_wide: bool
-
-
 PlainPairScale = tuple[float, float, float, float, float, bool]
-"""The same as a plain tuple, see `records`."""
+"""What a rule asks of pairs, in this order:
+
+- epsilon, the distance of the alternatives to a reported effect; infinity to ask nothing of them;
+- min_effect, the size of the alternatives to an effect that is not reported;
+- step and stride, by which the rows of the one and of the other are moved;
+- fine, the mixing of every single coefficient, as a share of these;
+- whether other effects that are not reported may be in a row too.
+"""
 
 
 class Pairs(NamedTuple):
