@@ -1,11 +1,12 @@
-"""From what rivals still need to one action per round: pursue the one that is furthest from done.
+"""From what rivals still need to one action per round: a plan that gives all what they lack.
 
 The paper's game plays against expectations and averages over all rounds, so that what it learned
 from a wrong estimate early on stays in its allocation for long. Here the data say how far each
-rival is from being rejected; the next round goes to the rival that would take longest if all
-rounds were its own, and to the action that tells most against it. Rivals come in stages: those of
-a later stage are pursued once all of the earlier ones are done. Certificates hold for any choice
-of actions, so all of this moves the number of rounds alone.
+rival is from being rejected, and the cheapest rounds that would reject them all are a small linear
+program (`kernels.arithmetic.cover`), solved anew in every round. Rivals come in stages: of the
+actions that the plan asks for, the one that tells most against the first stage that is not done
+comes first. Certificates hold for any choice of actions, so all of this moves the number of rounds
+alone.
 """
 
 from collections.abc import Sequence
@@ -13,13 +14,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from causalfocus.arrays import Floats
+from causalfocus.arrays import Floats, Ints
+from causalfocus.kernels.arithmetic.cover import least_cover
 
 TIE = 1e-9
 """Gains that differ by less, relatively, are equal; the less taken action comes first."""
 
 NOTHING = 1e-12
 """Nats per round below which a divergence is rounding: nothing tells against such a rival."""
+
+AHEAD = 0.7
+"""Nats that are planned for beyond what all rivals have when none lacks anything."""
 
 
 @dataclass(frozen=True)
@@ -40,38 +45,47 @@ class Stage:
         finite = np.where(np.isfinite(self.gains), self.gains, 0.0)
         object.__setattr__(self, "gains", finite)
 
-    def rest(self, pending: Floats, costs: Floats) -> Floats:
-        """What pursuing each rival alone would still cost, after rounds that are under way; minus
-        infinity for what no action tells apart.
+    def left(self, pending: Floats) -> Floats:
+        """What each still lacks after rounds that are under way; minus infinity for what no action
+        tells apart.
         """
-        most = (self.gains / costs).max(axis=1)
-        left = self.deficits - self.gains @ pending
-        return np.where(most > NOTHING, left / np.maximum(most, NOTHING), -np.inf)
+        is_told = self.gains.max(axis=1, initial=0.0) > NOTHING
+        return np.where(is_told, self.deficits - self.gains @ pending, -np.inf)
 
 
 def pursued_action(
     stages: Sequence[Stage], pending: Floats, costs: Floats, spent: Floats, *, is_endless: bool
 ) -> int | None:
-    """Index of the action that tells most against the rival that is furthest from done; None if all
-    are done, or no action tells anything against those that are not.
+    """Index of the action to take next; None if all rivals are done, or no action tells anything
+    against those that are not.
 
     Parameters
     ----------
     stages : the first comes first
-    is_endless : whether to go on with the last stage when all are done
+    is_endless : whether to go on when all are done
     pending : (k,), rounds of each action that are under way and not in the deficits
     costs : (k,), of the actions
     spent : (k,), on each action so far, to break ties
     """
-    found: Floats | None = None
-    for stage in stages:
-        rest = stage.rest(pending, costs)
-        furthest = rest.max(initial=-np.inf)
-        if furthest > 0.0 or (is_endless and furthest > -np.inf):
-            found = stage.gains[int(rest.argmax())] / costs
-        if furthest > 0.0:
-            break
-    if found is None:
-        return None
-    best = np.flatnonzero(found >= found.max() * (1.0 - TIE))
-    return int(best[spent[best].argmin()])
+    lefts = [stage.left(pending) for stage in stages]
+    lacks = [float(left.max(initial=-np.inf)) for left in lefts]
+    first = next((i for i, lack in enumerate(lacks) if lack > 0.0), None)
+    most = max(lacks, default=-np.inf)
+    if first is None:
+        if not is_endless or most == -np.inf:
+            return None
+        lefts = [left - most + AHEAD for left in lefts]
+    gains = np.vstack([stage.gains for stage in stages])
+    planned = least_cover(np.concatenate(lefts), gains, costs)
+    if first is not None and first + 1 < len(stages):
+        worth = np.maximum(lefts[first], 0.0) @ stages[first].gains / costs
+        planned = np.where(planned > 0.0, worth, 0.0)
+    twins = _twins(gains / costs, int(planned.argmax()))
+    return int(twins[spent[twins].argmin()])
+
+
+def _twins(gains: Floats, action: int) -> Ints:
+    """Actions that tell as much against every rival as one of them does, itself included."""
+    own = gains[:, action, None]
+    found: Ints = np.flatnonzero((np.abs(gains - own) <= TIE * own).all(axis=0))
+    return found

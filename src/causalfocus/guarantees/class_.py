@@ -22,6 +22,7 @@ from causalfocus.guarantees.alarms import alarms, loudest, refusal, row_regresso
 from causalfocus.guarantees.bounded import BoundedClaim
 from causalfocus.guarantees.decision import Decision
 from causalfocus.guarantees.guarantee import Spread, Step
+from causalfocus.guarantees.lags import Lags
 from causalfocus.guarantees.mixture import (
     FINE,
     LEVEL_FLOOR,
@@ -31,7 +32,7 @@ from causalfocus.guarantees.mixture import (
     SURVEY_FROM,
     cap_of,
 )
-from causalfocus.guarantees.pursued import every_pair, other_graph
+from causalfocus.guarantees.pursued import every_pair, other_graph, with_graphs
 from causalfocus.guarantees.verdicts import Interval
 from causalfocus.guarantees.wider import wider_classes
 from causalfocus.kernels.arithmetic.sets import parents_of
@@ -57,12 +58,16 @@ class Survey:
     Attributes
     ----------
     rejects_all : whether every one of them is rejected at the threshold
-    parents : the other graph that lags behind the evidence of the weights, as the set of parents of
-        each node (bit k for node k); None if none does
+    edges : (p, p), evidence on the weight of every edge; infinity where there is none
+    graphs : (r, p), other graphs that lag behind, the furthest first, as the sets of parents of
+        their nodes (bit k for node k)
+    evidence : (r,), against each of them
     """
 
     rejects_all: bool
-    parents: Ints | None
+    edges: Floats
+    graphs: Ints
+    evidence: Floats
 
 
 @dataclass(frozen=True)
@@ -170,41 +175,67 @@ class ClassRule(BoundedClaim):
         step = self._setting.step
         return epsilon, self.space.min_effect, step, step, self._setting.fine, False
 
-    def stages(self, moments: Moments, estimate: LinearSEM) -> tuple[Stage, ...]:
+    def stages(
+        self, moments: Moments, estimate: LinearSEM, lags: Lags | None, counts: Floats
+    ) -> tuple[Stage, ...]:
         """First the most probable other graph, until the odds are against it; then all pairs of
-        variables, until the certificate is about to have its evidence on each.
+        variables, until the certificate is about to have its evidence on each, and the graphs that
+        lag behind.
         """
         intercept = self.space.intercept
         rows, actions = moments.rows(intercept=intercept), self.targets_and_values
-        level = PURSUED_TO + self._share_cost(estimate)
-        return (
-            other_graph(
-                rows, estimate, actions, self._plain_bounds, PURSUED_TO, intercept=intercept
-            ),
-            every_pair(rows, estimate, actions, self._pair_scale, level),
+        first = other_graph(
+            rows, estimate, actions, self._plain_bounds, PURSUED_TO, intercept=intercept
         )
+        share, scale = self._share_cost(estimate), self._pair_scale
+        then = every_pair(rows, estimate, actions, scale, PURSUED_TO + share, lags)
+        return first, then if lags is None else with_graphs(then, lags, PURSUED_TO, counts)
+
+    def lags(self, decision: Decision, estimate: LinearSEM, counts: Floats) -> Lags | None:
+        """What the certificate says of the weights, where it says less than a quick look, and the
+        graphs that lag behind.
+        """
+        if not isinstance(decision, ClassDecision) or decision.survey is None:
+            return None
+        survey, moments = decision.survey, decision.moments
+        rows = moments.rows(intercept=self.space.intercept)
+        quick = pairs.pair_evidence(plain_rows_of(rows), estimate.weights, self._pair_scale)
+        edges = np.zeros((estimate.p, estimate.p))
+        for effect, cause, evidence in zip(
+            quick.effects, quick.causes, quick.evidence, strict=True
+        ):
+            reached = survey.edges[effect, cause]
+            if math.isfinite(reached):
+                edges[effect, cause] = reached + self._share_cost(estimate) - evidence
+        gains = np.empty((len(survey.graphs), len(counts)))
+        for i, parents in enumerate(survey.graphs):
+            gains[i] = self.divergences(estimate, graph_mle(moments, parents, self.space))
+        return Lags(edges, survey.evidence - gains @ counts, gains)
 
     def survey(self, times: Times, estimate: LinearSEM) -> Survey:
-        """Both branches at the threshold, and the graph that keeps the evidence from rising.
+        """Both branches at the threshold, and the graphs that keep the evidence from rising.
 
-        The rival is sought at the level that the weights have reached, which does not depend on
-        delta; for the graph alone at the threshold.
+        These are sought at the level that the weights have reached, or are to reach, which does not
+        depend on delta; for the graph alone at the threshold.
         """
-        weights = self.weights_evidence(times, estimate)
+        edges = self.edge_evidence(times, estimate)
+        weights = max(float(edges.min()), float(self.out_of_class(times, estimate).max()))
         if estimate.p == 1:
-            return Survey(weights >= self.threshold, None)
-        level = min(weights, cap_of(self.threshold)) if self.epsilon is not None else self.threshold
+            nothing = np.empty((0, 1), dtype=np.int64)
+            return Survey(weights >= self.threshold, edges, nothing, np.empty(0))
+        level = self.threshold
+        if self.epsilon is not None:
+            level = max(min(weights, cap_of(self.threshold)), PURSUED_TO)
         low, high = min(level, self.threshold), max(level, self.threshold)
         tables = self._family_tables(times, estimate, (low, high))
-        found, parents = other_graphs.least_rejected_graph(*tables, estimate.weights, level)
-        at_threshold = found
-        if level != self.threshold:
-            at_threshold, _ = other_graphs.least_rejected_graph(
-                *tables, estimate.weights, self.threshold
-            )
+        found, _ = other_graphs.least_rejected_graph(*tables, estimate.weights, self.threshold)
+        evidence, graphs = other_graphs.lagging_graphs(*tables, estimate.weights, level)
+        is_finite = np.isfinite(evidence)
         return Survey(
-            weights >= self.threshold and at_threshold >= self.threshold,
-            parents if math.isfinite(found) and found < level else None,
+            weights >= self.threshold and found >= self.threshold,
+            edges,
+            graphs[is_finite],
+            evidence[is_finite],
         )
 
     def intervals(self, moments: Moments, estimate: LinearSEM) -> tuple[Interval, ...]:
@@ -338,10 +369,9 @@ class ClassDecision(Decision):
     @property
     def rival(self) -> LinearSEM | None:
         """The most likely model with the graph that lags behind."""
-        parents = None if self.survey is None else self.survey.parents
-        if parents is None:
+        if self.survey is None or not len(self.survey.graphs):
             return None
-        return graph_mle(self.moments, parents, self.rule.space)
+        return graph_mle(self.moments, self.survey.graphs[0], self.rule.space)
 
     @property
     def reason(self) -> str:
@@ -356,9 +386,9 @@ class ClassDecision(Decision):
         if edges.min() < self.threshold:
             j, k = np.unravel_index(int(np.argmin(edges)), edges.shape)
             return f"The weight of {names[k]} -> {names[j]} is not yet certain enough."
-        parents = None if self.survey is None else self.survey.parents
-        if parents is None:
+        if self.survey is None or not len(self.survey.graphs):
             return "Another graph is not yet rejected."
+        parents = self.survey.graphs[0]
         has_edge = (parents[:, None] >> np.arange(self.estimate.p)) & 1
         changes = changes_in_words(self.estimate.weights, has_edge.astype(np.float64), names)
         return f"Another graph is not yet rejected: {changes}."

@@ -14,8 +14,8 @@ The contract:
   choice of actions that did not see its own outcomes. Whenever it says stop without an alarm, the
   claim is wrong with probability at most delta over ALL calls together. This is the guarantee;
   everything else moves the number of rounds alone.
-- `estimate`, `gains`, `stages` and a decision's own `rival` may be anything: a bad choice costs
-  rounds and never the guarantee.
+- `estimate`, `gains`, `stages`, `lags` and a decision's own `rival` may be anything: a bad choice
+  costs rounds and never the guarantee.
 - `refutation` says that no system of the kind that is assumed fits; its false alarms share delta
   with the wrong claims.
 - With `is_due` False, `decide` may leave out what is dear: it then does not stop.
@@ -28,13 +28,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, NamedTuple
 
+import numpy as np
+
 from causalfocus.allocation.pursuit import Stage
 from causalfocus.arrays import Floats, Ints
 from causalfocus.errors import InvalidInputError
 from causalfocus.guarantees.alarm import Alarm
 from causalfocus.guarantees.decision import Decision
+from causalfocus.guarantees.lags import Lags
 from causalfocus.guarantees.verdicts import Interval, Verdict, verdicts_on
+from causalfocus.kernels.sums import population
 from causalfocus.moments.moments import Moments
+from causalfocus.oracles.for_kernels import model_of, parameters_of
 from causalfocus.system.actions import Action, ActionSet, actions_as_arrays
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import ModelClass
@@ -147,12 +152,37 @@ class Guarantee(ABC):
         weights : (k,), how often each action is taken
         """
 
-    def stages(self, moments: Moments, estimate: LinearSEM) -> tuple[Stage, ...]:
+    def stages(
+        self, moments: Moments, estimate: LinearSEM, lags: Lags | None, counts: Floats
+    ) -> tuple[Stage, ...]:
         """Whom to pursue after these data: what rivals lack to be rejected, and what every action
         tells against them, the most urgent first.
+
+        lags : what the last look at all rivals found
+        counts : (k,), how often each action was taken
         """
-        del moments, estimate
-        return ()
+        del moments, estimate, counts
+        return () if lags is None else (Stage(np.ones(len(lags.gains)), lags.gains),)
+
+    def lags(self, decision: Decision, estimate: LinearSEM, counts: Floats) -> Lags | None:
+        """What a decision on an estimate found where the evidence lags behind, for the rounds until
+        all rivals are looked at again; None if nothing lags.
+
+        Unless a rule knows better it is the decision's own rival. The game plays against
+        expectations, in which a graph with a superfluous edge is far away; the data at hand may
+        happen to favour one, and then all waits for it.
+        """
+        rival = decision.rival
+        if rival is None:
+            return None
+        gains = self.divergences(estimate, rival)[None, :]
+        return Lags(np.zeros((estimate.p, estimate.p)), -gains @ counts, gains)
+
+    def divergences(self, estimate: LinearSEM, rival: LinearSEM) -> Floats:
+        """What one round of every action tells against a rival, if the estimate is right."""
+        return population.divergences(
+            model_of(estimate), parameters_of(rival), *self.targets_and_values
+        )
 
     @abstractmethod
     def rival(self, model: LinearSEM, weights: Floats) -> Rival:

@@ -4,6 +4,7 @@ import numpy as np
 
 from causalfocus.allocation.pursuit import Stage
 from causalfocus.arrays import Floats, Ints
+from causalfocus.guarantees.lags import Lags
 from causalfocus.kernels.evidence import pairs
 from causalfocus.kernels.exact.runner_up import runner_up
 from causalfocus.kernels.records import PlainBounds
@@ -44,6 +45,7 @@ def every_pair(
     actions: tuple[Ints, Floats],
     scale: pairs.PlainPairScale,
     level: float,
+    lags: Lags | None,
 ) -> Stage:
     """All pairs of an effect and a possible cause, until the certificate is about to have the
     evidence that it asks for on each.
@@ -55,7 +57,21 @@ def every_pair(
     actions : targets and values
     scale : what the rule asks of pairs
     level : evidence that is high enough, what the shares of the mixture cost included
+    lags : what the certificate said of the pairs when it was last looked at
     """
     found = pairs.pair_evidence(plain_rows_of(rows), estimate.weights, scale)
     gains = pairs.pair_gains(found, plain_model_of(estimate), rows.means, *actions)
-    return Stage(level - found.evidence, gains)
+    evidence = found.evidence
+    if lags is not None:
+        evidence = evidence + lags.edges[found.effects, found.causes]
+    return Stage(level - evidence, gains)
+
+
+def with_graphs(stage: Stage, lags: Lags, level: float, counts: Floats) -> Stage:
+    """The same, and besides the rivals that lagged behind when all were last looked at.
+
+    level : evidence that is high enough against these
+    counts : (k,), how often each action was taken
+    """
+    deficits = np.concatenate([stage.deficits, level - lags.evidence(counts)])
+    return Stage(deficits, np.vstack([stage.gains, lags.gains]))

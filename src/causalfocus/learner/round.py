@@ -21,12 +21,10 @@ from causalfocus.allocation import (
 from causalfocus.arrays import Floats
 from causalfocus.guarantees.decision import Decision
 from causalfocus.guarantees.guarantee import Guarantee
-from causalfocus.kernels.sums import population
 from causalfocus.learner.result import Result, result_of
 from causalfocus.learner.schedule import Schedule
 from causalfocus.learner.state import LearnerState
 from causalfocus.moments.moments import Moments
-from causalfocus.oracles.for_kernels import model_of, parameters_of
 from causalfocus.system.sem import LinearSEM
 
 FORESEEN = 100
@@ -52,15 +50,14 @@ class Standing:
     schedule: Schedule
     rule: Guarantee = field(repr=False, compare=False)
     moments: Moments = field(repr=False, compare=False)
+    counts: Floats = field(repr=False, compare=False)
 
     @cached_property
     def stages(self) -> tuple[Stage, ...]:
         """Whom to pursue: what the rule says, and last the rival that lags behind the others.
         Computed when it is first asked for.
         """
-        stages = self.rule.stages(self.moments, self.estimate)
-        aim = self.schedule.aim
-        return stages if aim is None else (*stages, Stage(np.ones(1), aim[None, :]))
+        return self.rule.stages(self.moments, self.estimate, self.schedule.lags, self.counts)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,7 +138,7 @@ class Rounds:
         is_due = rounds >= schedule.next_survey
         decision = self.guarantee.decide(moments, estimate, counts, is_due=is_due)
         if is_due and self.design == "focus":
-            schedule = schedule.with_aim(self.aim(estimate, decision.rival))
+            schedule = schedule.with_lags(self.guarantee.lags(decision, estimate, counts))
         if decision.has_surveyed:
             schedule = schedule.after_survey(rounds)
         if not decision.stop and rounds >= schedule.next_check:
@@ -149,22 +146,7 @@ class Rounds:
             alarm = self.guarantee.refutation(moments, estimate)
             if alarm is not None:
                 decision = replace(decision, stop=True, alarm=alarm)
-        return Standing(estimate, decision, schedule, self.guarantee, moments)
-
-    def aim(self, estimate: LinearSEM, rival: LinearSEM | None) -> Floats | None:
-        """What to go for until the next survey: gains against the rival that lags behind.
-
-        The game plays against expectations, in which a graph with a superfluous edge is far away;
-        the data at hand may happen to favour one, and then all waits for it. The evidence is valid
-        for any choice of actions, so this moves the number of rounds alone.
-        """
-        if rival is None:
-            return None
-        return population.divergences(
-            model_of(estimate),
-            parameters_of(rival),
-            *self.guarantee.targets_and_values,
-        )
+        return Standing(estimate, decision, schedule, self.guarantee, moments, counts)
 
     def gains(self, moments: Moments, estimate: LinearSEM, allocation: Floats) -> Floats:
         """Divergences of the best response per unit of cost; none where a sample fits perfectly, or

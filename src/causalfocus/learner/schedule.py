@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-from causalfocus.arrays import Floats
+from causalfocus.guarantees.lags import Lags
 
 SURVEY_SHARE: Final = 100
 """After all rivals were looked at in vain, one more round per so many passes until the next."""
@@ -23,23 +23,22 @@ class Schedule:
 
     Attributes
     ----------
-    aim : gains against the rival that keeps the evidence from rising, until all are looked at
-        again; None if none does
+    lags : what the last look at all rivals found, until the next; None if there was none
     next_survey, next_check : rounds from which on all rivals are looked at, and the assumptions put
         to the test
     """
 
-    aim: Floats | None = None
+    lags: Lags | None = None
     next_survey: int = 0
     next_check: int = FIRST_CHECK
 
-    def with_aim(self, aim: Floats | None) -> "Schedule":
-        return Schedule(aim, self.next_survey, self.next_check)
+    def with_lags(self, lags: Lags | None) -> "Schedule":
+        return Schedule(lags, self.next_survey, self.next_check)
 
     def after_survey(self, rounds: int) -> "Schedule":
         next_survey = rounds + max(1, rounds // SURVEY_SHARE)
-        return Schedule(self.aim, next_survey, self.next_check)
+        return Schedule(self.lags, next_survey, self.next_check)
 
     def after_check(self, rounds: int) -> "Schedule":
         next_check = max(FIRST_CHECK, math.ceil(rounds * CHECK_GROWTH))
-        return Schedule(self.aim, self.next_survey, next_check)
+        return Schedule(self.lags, self.next_survey, next_check)

@@ -2,9 +2,10 @@
 
 Against a pair stand alternatives that move one coefficient of one row by a distance d along its
 direction u (`direction_evidence`). With a step h and information I = n / (R (G^-1)_kk), their
-evidence is about h (d - h/2) I; an action adds h (d - h/2) E(u.x)^2 / v to it. Here the noise and
-the direction are taken as known. What follows decides where to look and what to do next, and
-nothing else.
+evidence is about h (d - h/2) I. Where the estimate is right, a round of an action adds
+h (D - h/2) E(u.x)^2 / v to it, D the distance from the estimate itself: what chance has put between
+estimate and fit does not grow with the samples. Here the noise and the direction are taken as
+known. What follows decides where to look and what to do next, and nothing else.
 """
 
 import math
@@ -24,8 +25,8 @@ from causalfocus.kernels.evidence.row_evidence import least_squares
 from causalfocus.kernels.records import Model, PlainModel, PlainRows, as_model, as_rows, row_of
 from causalfocus.kernels.sums.population import action_covariance, action_mean, total_effects
 
-UNKNOWN = -1e3
-"""Nats of evidence on a pair whose row the samples do not determine yet: it comes first."""
+UNKNOWN = 0.0
+"""Nats of evidence on a pair whose row the samples do not determine yet."""
 
 
 PlainPairScale = tuple[float, float, float, float, float, bool]
@@ -47,7 +48,7 @@ class Pairs(NamedTuple):
     effects, causes : (m,), the nodes
     evidence : (m,), in nats, without what the weight of its term costs
     directions : (m, p), how the row of the effect moves
-    unit : (m,), evidence for a unit of the sum of (u.x)^2
+    unit : (m,), evidence for a unit of (u.x)^2 over the noise variance
     """
 
     effects: Ints
@@ -94,7 +95,6 @@ def pair_evidence(plain: PlainRows, weights: Floats, scale: PlainPairScale) -> P
                 i = position(k, regressors)
                 b = fit.coefficients[i]
                 d = far - (abs(b - weights[j, k]) if is_reported else abs(b))
-                unit[m] = h * (max(d, 0.5 * far) - 0.5 * h) * n / fit.residual
                 evidence[m] = h * (d - 0.5 * h) * n / (fit.residual * fit.inverse[i, i])
                 for r in range(len(regressors)):
                     mixed = (fine * h) ** 2 * fit.gram[r, r] * n / fit.residual
@@ -139,5 +139,5 @@ def pair_gains(
                     shift += u[r] * (mean[r] - means[j, r])
                     for s in range(p):
                         spread += u[r] * covariance[r, s] * u[s]
-            gains[i, a] = pairs.unit[i] * (spread + shift * shift)
+            gains[i, a] = pairs.unit[i] * (spread + shift * shift) / model.variances[j]
     return gains

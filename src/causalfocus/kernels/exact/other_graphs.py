@@ -10,6 +10,7 @@ from causalfocus.kernels.arithmetic.sets import (
     choose,
     count,
     edge_count,
+    nondescendants,
     parents_of,
     regressors_of,
 )
@@ -180,9 +181,41 @@ def least_rejected_graph(
     candidates, starts = all_others(p)
     masks = local_masks(p, candidates, starts)
     offsets = np.arange(p + 1) * size
-    reference = np.zeros(p, dtype=np.int64)
+    parents = np.zeros(p, dtype=np.int64)
     for j in range(p):
-        reference[j] = parents_of(weights, j)
+        parents[j] = parents_of(weights, j)
+    table = _least_by_subset(_open_costs(costs, evidence, weights, h, parents, offsets, masks))
+    best = best_other_order(p, table, offsets, masks, parents, np.zeros(p))
+    if math.isfinite(best.cost):
+        for j in range(p):
+            if not best.keeps[j]:
+                own = table[offsets[j] : offsets[j + 1]]
+                within = local_mask(masks, j, best.predecessors[j])
+                parents[j] = as_nodes(best_family(own, within, tolerance(own[within])), j)
+    return best.cost + _log_swap_weight(p), parents
+
+
+@kernel
+def _log_swap_weight(p: int) -> float:
+    """Return the logarithm of the weight of SWAP that all choices share, and what is taken off."""
+    return math.log(W_SWAP) + p * math.log1p(-1.0 / p) - SAFETY
+
+
+@kernel
+def _open_costs(
+    costs: Floats,
+    evidence: Floats,
+    weights: Floats,
+    h: float,
+    reference: Ints,
+    offsets: Ints,
+    masks: Ints,
+) -> Floats:
+    """Return the costs of families that EDGE does not reject at level h; infinity for the others.
+
+    reference : the parents of every node in the estimate
+    """
+    p, size = costs.shape
     n_edges = edge_count(weights)
     most, before = p * (p - 1) // 2, 0
     open_costs = np.empty((p, size))
@@ -194,16 +227,49 @@ def least_rejected_graph(
                 is_open = evidence[j, mask] - loss < h
                 open_costs[j, mask] = costs[j, mask] if is_open else math.inf
         most = max(_most_edges(open_costs, reference, offsets, masks), 1)
-    table = _least_by_subset(open_costs)
-    best = best_other_order(p, table, offsets, masks, reference, np.zeros(p))
-    parents = reference.copy()
-    if math.isfinite(best.cost):
-        for j in range(p):
-            if not best.keeps[j]:
-                own = table[offsets[j] : offsets[j + 1]]
-                within = local_mask(masks, j, best.predecessors[j])
-                parents[j] = as_nodes(best_family(own, within, tolerance(own[within])), j)
-    return best.cost + math.log(W_SWAP) + p * math.log1p(-1.0 / p) - SAFETY, parents
+    return open_costs
+
+
+@kernel
+def lagging_graphs(
+    costs: Floats, evidence: Floats, weights: Floats, h: float
+) -> tuple[Floats, Ints]:
+    """Return graphs that are not rejected at level h, one per row, the least rejected first: the
+    evidence of SWAP against each, and the parents of its nodes.
+
+    They are the least rejected of all and, for every node, the least rejected that changes the
+    parents of that node alone. They say where to look next, and nothing else.
+    """
+    p, size = costs.shape
+    candidates, starts = all_others(p)
+    masks, offsets = local_masks(p, candidates, starts), np.arange(p + 1) * size
+    reference = np.zeros(p, dtype=np.int64)
+    for j in range(p):
+        reference[j] = parents_of(weights, j)
+    found, graphs = np.empty(p + 1), np.empty((p + 1, p), dtype=np.int64)
+    found[0], graphs[0] = least_rejected_graph(costs, evidence, weights, h)
+    if not found[0] < h:
+        return found[:0], graphs[:0]
+    open_costs = _open_costs(costs, evidence, weights, h, reference, offsets, masks)
+    before, r = nondescendants(weights), 1
+    for j in range(p):
+        least, parents = math.inf, reference[j]
+        for mask in range(size):
+            family = as_nodes(mask, j)
+            if (
+                family != reference[j]
+                and family & ~before[j] == 0
+                and open_costs[j, mask] < math.inf
+            ):
+                value = open_costs[j, mask] + _log_swap_weight(p)
+                if value < least:
+                    least, parents = value, family
+        graphs[r] = reference
+        graphs[r, j] = parents
+        if least < h and (graphs[r] != graphs[0]).any():
+            found[r] = least
+            r += 1
+    return found[:r], graphs[:r]
 
 
 @kernel
