@@ -5,6 +5,7 @@ import io
 from collections.abc import Iterable, Sequence
 
 from causalfocus.experiments.analysis import Mean, Sampled, gaps, mean_of, stop_fit, stop_gaps
+from causalfocus.experiments.leads import leads
 
 Row = dict[str, object]
 
@@ -86,6 +87,22 @@ def gap_rows(runs: Sequence[Sampled], marks: Sequence[int]) -> list[Row]:
             row |= _spread("shd_gap_by_bayes", gap.shd_by_bayes)
             rows.append(row)
     return rows
+
+
+def lead_rows(runs: Sequence[Sampled]) -> list[Row]:
+    """Where FOCUS is ahead or behind, with intervals that hold together."""
+    return [
+        {
+            "setting": lead.setting,
+            "method": lead.method,
+            "replicates": lead.difference.n,
+            "error": lead.error,
+            "n": lead.n,
+            **_spread("lead", lead.difference),
+            "ahead": lead.verdict,
+        }
+        for lead in leads(runs)
+    ]
 
 
 def stop_gap_rows(runs: Sequence[Sampled]) -> list[Row]:

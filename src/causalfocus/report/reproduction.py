@@ -11,6 +11,7 @@ from causalfocus.experiments.tables import (
     curve_rows,
     fit_rows,
     gap_rows,
+    lead_rows,
     replicate_rows,
     stop_gap_rows,
     stop_rows,
@@ -50,6 +51,7 @@ def deliver(store: Store, units: list[Unit], replicates: int) -> dict[str, Any]:
         "fits": fit_rows(everything),
         "gaps": pairs,
         "stop_gaps": stop_pairs,
+        "leads": lead_rows(everything),
         "replicates": replicate_rows(everything),
         "runs": [_run_row(store, units, run) for run in everything],
     }

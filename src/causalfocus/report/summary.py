@@ -20,6 +20,7 @@ def summary(tables: dict[str, list[Row]]) -> str:
     sections = [
         ("Errors", _table(shown["curves"], ERRORS)),
         ("Errors less those of FOCUS on the same systems", _table(shown["gaps"], GAPS)),
+        ("Who is ahead, all marks and settings at once", _table(tables["leads"], LEADS)),
         ("Rounds to the certificate", _table(tables["stops"], STOPS)),
         ("Rounds less those of FOCUS on the same systems", _table(tables["stop_gaps"], STOP_GAPS)),
         ("Stopping time against log(1/delta)", _table(tables["fits"], FITS)),
@@ -94,6 +95,15 @@ GAPS: Final[list[Column]] = [
     ("largest weight error", _spread("weight_error_gap", "+.3f")),
     ("SHD, both by joint MLE", _spread("shd_gap_by_mle", "+.2f")),
     ("SHD, both by most probable DAG", _spread("shd_gap_by_bayes", "+.2f")),
+]
+
+LEADS: Final[list[Column]] = [
+    *HEAD,
+    ("systems", _number("replicates", ",")),
+    ("error", _plain("error")),
+    ("n", _plain("n")),
+    ("its error less FOCUS's", _spread("lead", "+.3f")),
+    ("ahead", _plain("ahead")),
 ]
 
 STOPS: Final[list[Column]] = [
