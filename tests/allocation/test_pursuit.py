@@ -1,4 +1,4 @@
-"""Pursuit: the rival that is furthest from done, and the action that tells most against it."""
+"""Pursuit: the cheapest rounds that give every rival what it lacks, and the first of them."""
 
 import numpy as np
 import pytest
@@ -18,8 +18,10 @@ def chosen(*stages: Stage, **given: object) -> int | None:
     return pursued_action(stages, **options)  # type: ignore[arg-type]
 
 
-def test_the_rival_that_takes_longest_decides() -> None:
-    """Two nats at 0.1 a round take 20 rounds, three at 0.5 take six."""
+def test_what_most_rounds_are_planned_for_comes_first() -> None:
+    """Two nats at 0.1 a round take 20 rounds, three at 0.5 take six; of 0.5 nats and three the
+    second takes longer.
+    """
     both = stage((2.0, [0.1, 0.05, 0.0]), (3.0, [0.0, 0.2, 0.5]))
     assert chosen(both) == 0
     assert chosen(stage((0.5, [0.1, 0.05, 0.0]), (3.0, [0.0, 0.2, 0.5]))) == 2
@@ -58,6 +60,25 @@ def test_gains_are_per_cost(cost: float, expected: int) -> None:
 def test_ties_go_to_the_action_on_which_least_was_spent() -> None:
     even = stage((1.0, [0.2, 0.2, 0.1]))
     assert chosen(even, spent=np.array([3.0, 1.0, 0.0])) == 1
+
+
+def test_the_plan_serves_all_and_its_first_action_the_first_stage() -> None:
+    """Against the first stage alone the first action is best; the third serves both stages."""
+    first, second = stage((10.0, [1.0, 0.0, 0.8])), stage((10.0, [0.0, 1.0, 0.8]))
+    assert chosen(first) == 0
+    assert chosen(first, second) == 2
+
+
+def test_of_the_planned_actions_the_first_stage_decides() -> None:
+    """The plan needs many rounds of the second action; the first is for what comes first."""
+    first, second = stage((1.0, [0.5, 0.0, 0.0])), stage((50.0, [0.0, 0.2, 0.0]))
+    assert chosen(first, second) == 0
+
+
+def test_a_gain_below_zero_is_rounding() -> None:
+    blind = stage((1.0, [0.3, -1e-17, 0.0]), (2.0, [-1e-17, -1e-18, -1e-17]))
+    assert chosen(blind) == 0
+    assert chosen(stage((1.0, [-1e-17, -1e-17, -1e-17])), is_endless=True) is None
 
 
 def test_nobody_to_pursue() -> None:

@@ -41,9 +41,11 @@ class Stage:
     gains: Floats
 
     def __post_init__(self) -> None:
-        """A gain without limit comes of numbers that overflow: it tells nothing."""
-        finite = np.where(np.isfinite(self.gains), self.gains, 0.0)
-        object.__setattr__(self, "gains", finite)
+        """A gain without limit comes of numbers that overflow, one below zero of rounding: neither
+        tells anything.
+        """
+        kept = np.where(np.isfinite(self.gains), np.maximum(self.gains, 0.0), 0.0)
+        object.__setattr__(self, "gains", kept)
 
     def left(self, pending: Floats) -> Floats:
         """What each still lacks after rounds that are under way; minus infinity for what no action

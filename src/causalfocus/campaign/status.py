@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Final
 
 from causalfocus.campaign.campaign import Campaign
 from causalfocus.campaign.playback import Asked
@@ -11,6 +11,10 @@ from causalfocus.errors import CausalFocusError
 from causalfocus.guarantees import Alarm
 from causalfocus.learner.result import Result
 from causalfocus.planning.forecast import forecasts
+
+LEAST_BELIEVED: Final = 0.01
+MOST_BELIEFS: Final = 20
+"""Effects that are shown as probable: from this probability on, and so many at most."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,15 @@ class EdgeStatus:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Belief:
+    """How probable an effect is by the data so far, under a prior: it certifies nothing."""
+
+    cause: str
+    effect: str
+    probability: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class Status:
     """One look at a campaign.
 
@@ -57,6 +70,8 @@ class Status:
     reason : what the decision rests on
     edges : of the estimate, or of what was certified
     equations : of the same
+    beliefs : effects that are more probable than LEAST_BELIEVED, the most probable first, beside
+        the evidence and never a part of it; none once there is a certificate, or a refutation
     remaining : rounds to go, None if unknown or done
     alarm : the loudest doubt about the assumptions, in words, and its evidence
     pending : actions that are out
@@ -75,6 +90,7 @@ class Status:
     reason: str
     edges: tuple[EdgeStatus, ...]
     equations: str
+    beliefs: tuple[Belief, ...]
     remaining: Remaining | None
     alarm: tuple[str, float] | None
     pending: tuple[Asked, ...]
@@ -121,6 +137,7 @@ def status(campaign: Campaign, *, foretell: bool = True) -> Status:
             reason=decision.reason,
             edges=edges(campaign),
             equations=result.model.equations(),
+            beliefs=beliefs(campaign) if state == "running" and learner.rounds else (),
             remaining=rounds_to_go(campaign) if foretell and state == "running" else None,
             alarm=_alarm(alarms),
             pending=campaign.pending,
@@ -154,6 +171,20 @@ def edges(campaign: Campaign) -> tuple[EdgeStatus, ...]:
             )
         )
     return tuple(found)
+
+
+def beliefs(campaign: Campaign) -> tuple[Belief, ...]:
+    """Probable effects by the data so far; none where the sums over graphs cannot be made."""
+    try:
+        found = campaign.learner.edge_probabilities()
+    except (CausalFocusError, ArithmeticError):  # too many variables, or numbers that overflow
+        return ()
+    probable = sorted(found.items(), key=lambda item: -item[1])
+    return tuple(
+        Belief(cause=cause, effect=effect, probability=probability)
+        for (cause, effect), probability in probable[:MOST_BELIEFS]
+        if probability > LEAST_BELIEVED
+    )
 
 
 def statement(campaign: Campaign, result: Result) -> str:

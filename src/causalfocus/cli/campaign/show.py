@@ -34,7 +34,10 @@ def _screen(now: Status) -> Panel:
     parts.append(_evidence(now))
     if now.state == "running":
         parts.append(Text(now.reason, style="italic"))
-    parts += [Text(""), _edges(now), Text(""), _rounds(now)]
+    parts += [Text(""), _edges(now), Text("")]
+    if now.beliefs:
+        parts += [Text(_beliefs(now), style="dim"), Text("")]
+    parts.append(_rounds(now))
     if now.alarm is not None and now.alarm[1] > 0:
         words, evidence = now.alarm
         parts.append(
@@ -74,6 +77,11 @@ def _edges(now: Status) -> Table:
     if not now.edges:
         table.add_row("none", "", "")
     return table
+
+
+def _beliefs(now: Status) -> str:
+    shown = (f"{b.cause} -> {b.effect} {100 * b.probability:.0f}%" for b in now.beliefs)
+    return f"Believed so far, which certifies nothing: {', '.join(shown)}."
 
 
 def _rounds(now: Status) -> Text:
