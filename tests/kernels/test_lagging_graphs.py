@@ -51,8 +51,8 @@ def test_the_least_rejected_of_all_and_of_every_node(seed: int) -> None:
             if [i for i in range(P) if graph[i] != OWN[i]] == [j]
         }
         expected.add(min(single, key=single.__getitem__))
-    found, parents = other_graphs.lagging_graphs(costs, evidence, WEIGHTS, level)
-    listed = {tuple(int(x) for x in row): value for row, value in zip(parents, found, strict=True)}
+    found, rows = other_graphs.lagging_graphs(costs, evidence, WEIGHTS, level)
+    listed = {tuple(row): value for row, value in zip(rows.tolist(), found, strict=True)}
     assert set(listed) == {graph for graph in expected if graphs[graph] < level}
     for graph, value in listed.items():
         assert value == pytest.approx(graphs[graph])

@@ -62,13 +62,13 @@ def leads(runs: Sequence[Sampled]) -> list[Lead]:
         pairs = [(focus[run.setting], run) for run in others if run.setting in focus]
         if method == "focus" or not pairs:
             continue
-        found += _compared(pairs, method)
+        found += _comparison(pairs, method)
         if method == "random":
-            found += _compared(pairs, "random, joint MLE")
+            found += _comparison(pairs, "random, joint MLE")
     return found
 
 
-def _compared(pairs: Sequence[tuple[Sampled, Sampled]], method: str) -> list[Lead]:
+def _comparison(pairs: Sequence[tuple[Sampled, Sampled]], method: str) -> list[Lead]:
     """One comparison: per setting, and all settings together, with one family each."""
     marks = [n for n in pairs[0][0].specification.marks if n >= FIRST]
     places = [(error, n) for error in ERRORS for n in marks]

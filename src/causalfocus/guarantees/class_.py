@@ -191,26 +191,18 @@ class ClassRule(BoundedClaim):
         then = every_pair(rows, estimate, actions, scale, PURSUED_TO + share, lags)
         return first, then if lags is None else with_graphs(then, lags, PURSUED_TO, counts)
 
-    def lags(self, decision: Decision, estimate: LinearSEM, counts: Floats) -> Lags | None:
-        """What the certificate says of the weights, where it says less than a quick look, and the
-        graphs that lag behind.
+    def edge_lags(self, moments: Moments, estimate: LinearSEM, reached: Floats) -> Floats:
+        """How far the certificate's evidence on the edges is behind what a quick look takes it to
+        be, (effect, cause); zero elsewhere.
+
+        reached : the certificate's, infinity where there is no edge
         """
-        if not isinstance(decision, ClassDecision) or decision.survey is None:
-            return None
-        survey, moments = decision.survey, decision.moments
         rows = moments.rows(intercept=self.space.intercept)
         quick = pairs.pair_evidence(plain_rows_of(rows), estimate.weights, self._pair_scale)
-        edges = np.zeros((estimate.p, estimate.p))
-        for effect, cause, evidence in zip(
-            quick.effects, quick.causes, quick.evidence, strict=True
-        ):
-            reached = survey.edges[effect, cause]
-            if math.isfinite(reached):
-                edges[effect, cause] = reached + self._share_cost(estimate) - evidence
-        gains = np.empty((len(survey.graphs), len(counts)))
-        for i, parents in enumerate(survey.graphs):
-            gains[i] = self.divergences(estimate, graph_mle(moments, parents, self.space))
-        return Lags(edges, survey.evidence - gains @ counts, gains)
+        at, found = (quick.effects, quick.causes), np.zeros((estimate.p, estimate.p))
+        found[at] = reached[at] + self._share_cost(estimate) - quick.evidence
+        found[~np.isfinite(found)] = 0.0
+        return found
 
     def survey(self, times: Times, estimate: LinearSEM) -> Survey:
         """Both branches at the threshold, and the graphs that keep the evidence from rising.
@@ -366,12 +358,25 @@ class ClassDecision(Decision):
             reached = self.rule.graph_evidence(self.times, self.estimate, (lowest, reached))
         return max(reached, self.threshold) if self._is_certified else reached
 
+    @cached_property
+    def laggards(self) -> tuple[tuple[LinearSEM, float], ...]:
+        """The most likely model with each graph that lags behind."""
+        if self.survey is None:
+            return ()
+        return tuple(
+            (graph_mle(self.moments, parents, self.rule.space), float(evidence))
+            for parents, evidence in zip(self.survey.graphs, self.survey.evidence, strict=True)
+        )
+
     @property
     def rival(self) -> LinearSEM | None:
-        """The most likely model with the graph that lags behind."""
-        if self.survey is None or not len(self.survey.graphs):
+        return self.laggards[0][0] if self.laggards else None
+
+    @property
+    def edge_lags(self) -> Floats | None:
+        if self.survey is None:
             return None
-        return graph_mle(self.moments, self.survey.graphs[0], self.rule.space)
+        return self.rule.edge_lags(self.moments, self.estimate, self.survey.edges)
 
     @property
     def reason(self) -> str:

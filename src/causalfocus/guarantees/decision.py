@@ -56,6 +56,20 @@ class Decision(ABC):
         return None
 
     @property
+    def laggards(self) -> tuple[tuple[LinearSEM, float], ...]:
+        """All models that were found to lag behind, with the evidence against each (zero where the
+        rule does not say), the rival first.
+        """
+        return () if self.rival is None else ((self.rival, 0.0),)
+
+    @property
+    def edge_lags(self) -> Floats | None:
+        """For every pair (effect, cause), how far the evidence on it is behind what a quick look
+        takes it to be; None if they were not compared.
+        """
+        return None
+
+    @property
     def edge_evidence(self) -> Floats | None:
         """Evidence for each edge of the estimate, (effect, cause), infinity elsewhere; None if the
         rule has none for single edges.

@@ -168,15 +168,17 @@ class Guarantee(ABC):
         """What a decision on an estimate found where the evidence lags behind, for the rounds until
         all rivals are looked at again; None if nothing lags.
 
-        Unless a rule knows better it is the decision's own rival. The game plays against
-        expectations, in which a graph with a superfluous edge is far away; the data at hand may
-        happen to favour one, and then all waits for it.
+        The game plays against expectations, in which a graph with a superfluous edge is far away;
+        the data at hand may happen to favour one, and then all waits for it.
         """
-        rival = decision.rival
-        if rival is None:
+        laggards, edges = decision.laggards, decision.edge_lags
+        if not laggards and edges is None:
             return None
-        gains = self.divergences(estimate, rival)[None, :]
-        return Lags(np.zeros((estimate.p, estimate.p)), -gains @ counts, gains)
+        gains = np.array([self.divergences(estimate, rival) for rival, _ in laggards])
+        gains = gains.reshape(len(laggards), len(counts))
+        evidence = np.array([reached for _, reached in laggards])
+        none = np.zeros((estimate.p, estimate.p))
+        return Lags(none if edges is None else edges, evidence - gains @ counts, gains)
 
     def divergences(self, estimate: LinearSEM, rival: LinearSEM) -> Floats:
         """What one round of every action tells against a rival, if the estimate is right."""

@@ -33,7 +33,7 @@ FORESEEN = 100
 Design = Literal["focus", "uniform"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Standing:
     """What the rule makes of the data after a round.
 
@@ -42,7 +42,7 @@ class Standing:
     estimate : the model shown now
     decision : of the rule
     schedule : for the rounds to come
-    rule, moments : that it is made of
+    rule, moments, counts : that it is made of
     """
 
     estimate: LinearSEM
@@ -54,9 +54,7 @@ class Standing:
 
     @cached_property
     def stages(self) -> tuple[Stage, ...]:
-        """Whom to pursue: what the rule says, and last the rival that lags behind the others.
-        Computed when it is first asked for.
-        """
+        """Whom to pursue, computed when it is first asked for."""
         return self.rule.stages(self.moments, self.estimate, self.schedule.lags, self.counts)
 
 
@@ -146,7 +144,14 @@ class Rounds:
             alarm = self.guarantee.refutation(moments, estimate)
             if alarm is not None:
                 decision = replace(decision, stop=True, alarm=alarm)
-        return Standing(estimate, decision, schedule, self.guarantee, moments, counts)
+        return Standing(
+            estimate=estimate,
+            decision=decision,
+            schedule=schedule,
+            rule=self.guarantee,
+            moments=moments,
+            counts=counts,
+        )
 
     def gains(self, moments: Moments, estimate: LinearSEM, allocation: Floats) -> Floats:
         """Divergences of the best response per unit of cost; none where a sample fits perfectly, or
