@@ -47,7 +47,7 @@ class Stage:
         kept = np.where(np.isfinite(self.gains), np.maximum(self.gains, 0.0), 0.0)
         object.__setattr__(self, "gains", kept)
 
-    def left(self, pending: Floats) -> Floats:
+    def deficits_after(self, pending: Floats) -> Floats:
         """What each still lacks after rounds that are under way; minus infinity for what no action
         tells apart.
         """
@@ -69,7 +69,7 @@ def pursued_action(
     costs : (k,), of the actions
     spent : (k,), on each action so far, to break ties
     """
-    lefts = [stage.left(pending) for stage in stages]
+    lefts = [stage.deficits_after(pending) for stage in stages]
     lacks = [float(left.max(initial=-np.inf)) for left in lefts]
     first = next((i for i, lack in enumerate(lacks) if lack > 0.0), None)
     most = max(lacks, default=-np.inf)

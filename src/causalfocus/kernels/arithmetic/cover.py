@@ -52,10 +52,10 @@ def least_cover(deficits: Floats, gains: Floats, costs: Floats) -> Floats:
         tableau[a, width - 1] = costs[a]
     largest = tableau[k, :n].max() if n else 0.0
     for step in range(MOST * k):
-        enters = _entering(tableau, width, ZERO * largest, step < DANTZIG * k)
+        enters = _column_to_enter(tableau, width, ZERO * largest, step < DANTZIG * k)
         if enters < 0:
             break
-        leaves = _leaving(tableau, enters, width)
+        leaves = _row_to_leave(tableau, enters, width)
         if leaves < 0:
             break
         _pivot(tableau, leaves, enters, width)
@@ -66,7 +66,7 @@ def least_cover(deficits: Floats, gains: Floats, costs: Floats) -> Floats:
 
 
 @kernel
-def _entering(tableau: Floats, width: int, least: float, is_steep: bool) -> int:
+def _column_to_enter(tableau: Floats, width: int, least: float, is_steep: bool) -> int:
     """Return the column that improves most, or the first that does; -1 if none does."""
     found, best, last = -1, least, tableau.shape[0] - 1
     for i in range(width - 1):
@@ -78,7 +78,7 @@ def _entering(tableau: Floats, width: int, least: float, is_steep: bool) -> int:
 
 
 @kernel
-def _leaving(tableau: Floats, enters: int, width: int) -> int:
+def _row_to_leave(tableau: Floats, enters: int, width: int) -> int:
     """Return the row that limits a column first; -1 if none does."""
     found, best = -1, np.inf
     for a in range(tableau.shape[0] - 1):
