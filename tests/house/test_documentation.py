@@ -96,11 +96,15 @@ def test_the_campaign_against_a_rig_is_certified(tmp_path: Path) -> None:
     assert first.startswith("7,") and second.startswith("8,3.0,")
 
 
-def test_the_tables_of_the_results_are_what_the_command_printed() -> None:
-    """Every row of numbers in docs/results.md is a line of the committed summary."""
-    printed = set((ROOT / "docs" / "results" / "summary.md").read_text().splitlines())
-    document = (ROOT / "docs" / "results.md").read_text()
-    rows = [line for line in document.splitlines() if re.match(r"\| p\d-d0\.\d \|", line)]
+@pytest.mark.parametrize(
+    ("name", "folder"), [("results.md", "results"), ("guess.md", "results/guess")]
+)
+def test_the_tables_of_the_results_are_what_the_command_printed(name: str, folder: str) -> None:
+    """Every row of numbers in the document is a line of the committed summary."""
+    printed = set((ROOT / "docs" / folder / "summary.md").read_text().splitlines())
+    document = (ROOT / "docs" / name).read_text()
+    pattern = r"\| (p\d-d0\.\d|all) \|"
+    rows = [line for line in document.splitlines() if re.match(pattern, line)]
     assert len(rows) >= 50
     assert [row for row in rows if row not in printed] == []
     for picture in re.findall(r"!\[.*?\]\((.*?)\)", document):
@@ -118,6 +122,25 @@ def test_a_run_of_the_results_is_certified_sooner_today() -> None:
     before = [int(row[f"rounds_{d:g}"]) for d in DELTAS]
     assert all(n is not None and n < m for n, m in zip(found.stops, before, strict=True))
     assert found.complexity == pytest.approx(float(row["complexity"]), rel=1e-5)
+
+
+def test_the_words_on_the_best_guess_are_those_of_its_leads() -> None:
+    """Who is ahead, and where, from the file beside the document."""
+    found = pd.read_csv(ROOT / "docs" / "results" / "guess" / "leads.csv")
+    assert set(found.ahead) == {"FOCUS", "nobody"}
+    assert found.n.min() == 100 and found.replicates.eq(200).all()
+    middle = found[found.n.isin((215, 383))]
+    together = middle[middle.setting == "all"]
+    assert len(together) == 16 and together.ahead.eq("FOCUS").all()
+    single = middle[middle.setting != "all"]
+    by_far = single[single.method.isin(("ait-dcdi", "random, joint MLE"))]
+    assert len(by_far) == 40 and by_far.ahead.eq("FOCUS").all()
+    cbed = single[(single.method == "cbed") & (single.ahead == "FOCUS")]
+    assert cbed.groupby(["error", "n"]).size().to_dict() == {
+        ("shd", 215): 3,
+        ("shd", 383): 2,
+        ("weight_error", 383): 1,
+    }
 
 
 def spread(values: Iterable[float], form: str) -> str:
