@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 import causalfocus as cf
 from campaign.hands import PAIR, SPACE, SYSTEM, new_pair_campaign
 from causalfocus.campaign import Campaign
-from causalfocus.campaign.status import LEAST_BELIEVED, status
+from causalfocus.campaign.status import LEAST_BELIEVED, Belief, status
 from causalfocus.cli.app import app
 from causalfocus.report.campaign_report import report_html
 
@@ -45,7 +45,8 @@ def test_they_are_shown_apart_and_say_that_they_certify_nothing(campaign: Campai
     shown = CliRunner().invoke(app, ["campaign", "status", str(campaign.path)])
     words = " ".join(shown.output.replace("│", " ").split())
     assert "Believed so far, which certifies nothing" in words
-    assert f"{first.cause} -> {first.effect} {100 * first.probability:.0f}%" in words
+    assert f"{first.cause} -> {first.effect} {first.in_percent}" in words
+    assert "100%" not in words
     assert "it certifies nothing" in report_html(campaign)
 
 
@@ -56,3 +57,8 @@ def test_none_are_left_beside_a_certificate(path: Path) -> None:
         found = status(campaign, foretell=False)
         assert found.state == "certified" and found.beliefs == ()
         assert "Believed so far" not in report_html(campaign)
+
+
+def test_a_belief_is_never_rounded_up_to_certainty() -> None:
+    shown = [Belief(cause="a", effect="b", probability=p).in_percent for p in (0.366, 0.991, 1.0)]
+    assert shown == ["37%", "over 99%", "over 99%"]

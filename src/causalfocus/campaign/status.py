@@ -55,6 +55,11 @@ class Belief:
     effect: str
     probability: float
 
+    @property
+    def in_percent(self) -> str:
+        """Rounded, but never up to certainty."""
+        return "over 99%" if self.probability > 0.99 else f"{self.probability:.0%}"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Status:

@@ -60,7 +60,8 @@ class Decision(ABC):
         """All models that were found to lag behind, with the evidence against each (zero where the
         rule does not say), the rival first.
         """
-        return () if self.rival is None else ((self.rival, 0.0),)
+        rival = self.rival
+        return () if rival is None else ((rival, 0.0),)
 
     @property
     def edge_lags(self) -> Floats | None:

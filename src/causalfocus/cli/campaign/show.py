@@ -80,7 +80,7 @@ def _edges(now: Status) -> Table:
 
 
 def _beliefs(now: Status) -> str:
-    shown = (f"{b.cause} -> {b.effect} {100 * b.probability:.0f}%" for b in now.beliefs)
+    shown = (f"{b.cause} -> {b.effect} {b.in_percent}" for b in now.beliefs)
     return f"Believed so far, which certifies nothing: {', '.join(shown)}."
 
 
