@@ -32,11 +32,11 @@ def test_the_command_draws_and_goes_on_where_it_was(tmp_path: Path) -> None:
     assert (tmp_path / "p2-d0.5.png").read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "p2-d0.5.pdf").read_bytes().startswith(b"%PDF")
     assert (tmp_path / "p2-d0.5-estimators.png").exists()
-    for name in ("curves", "stops", "fits", "gaps", "stop_gaps", "runs"):
+    for name in ("curves", "stops", "fits", "gaps", "leads", "stop_gaps", "runs"):
         assert (tmp_path / f"{name}.csv").read_text().startswith("setting,method,replicates")
     assert len((tmp_path / "replicates.csv").read_text().splitlines()) == 1 + 2 * 2
     said = (tmp_path / "summary.md").read_text()
-    assert said.count("\n## ") == 5 and said.count("| p2-d0.5 | cbed |") > 4
+    assert said.count("\n## ") == 6 and said.count("| p2-d0.5 | cbed |") > 4
     wrong = next(line for line in said.splitlines() if line.startswith("| p2-d0.5 | focus | 0.1 |"))
     assert "of 2 |" in wrong
     before = {path.name: path.read_bytes() for path in (tmp_path / "units").iterdir()}

@@ -1,5 +1,7 @@
 """Whom the rules that mix martingales pursue: the most probable other graph, pairs of variables."""
 
+from typing import Final
+
 import numpy as np
 
 from causalfocus.allocation.pursuit import Stage
@@ -11,6 +13,11 @@ from causalfocus.kernels.records import PlainBounds
 from causalfocus.moments.views import RowMoments
 from causalfocus.oracles.for_kernels import plain_model_of, plain_rows_of
 from causalfocus.system.sem import LinearSEM
+
+HOPELESS: Final = -8.0
+"""Evidence on a pair, in nats, below which no more rounds are planned for it. Chance alone hardly
+leaves a pair of a system of the class there. Where the class is wrong, an effect beyond its bounds
+say, every round makes it less, and a plan for it would starve what the refutation waits for."""
 
 
 def other_graph(
@@ -64,7 +71,7 @@ def every_pair(
     evidence = found.evidence
     if lags is not None:
         evidence = evidence + lags.edges[found.effects, found.causes]
-    return Stage(level - evidence, gains)
+    return Stage(np.where(evidence < HOPELESS, -np.inf, level - evidence), gains)
 
 
 def with_graphs(stage: Stage, lags: Lags, level: float, counts: Floats) -> Stage:
