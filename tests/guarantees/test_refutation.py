@@ -178,8 +178,8 @@ def test_what_breaks_the_class_is_named(violation: Violation, size: float, kinds
 
 @pytest.mark.parametrize("seed", [2, 7])
 def test_a_plan_does_not_wait_for_a_weight_that_cannot_be_certified(seed: int) -> None:
-    """More rounds only speak more against the largest weight of the class; a design that went for it
-    alone was not refuted in 8,000 rounds.
+    """More rounds only speak more against the largest weight of the class; a design that went for
+    it alone was not refuted in 8,000 rounds.
     """
     system = BrokenSystem("effect above max_effect", 0.1, seed, 1000)
     learner = run_to_the_end(system, cf.PAPER_CLASS, "class")
