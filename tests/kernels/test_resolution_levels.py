@@ -7,9 +7,12 @@ import numpy as np
 import pytest
 
 import causalfocus as cf
-from causalfocus.arrays import Floats
+from causalfocus.arrays import Bools, Floats
+from causalfocus.kernels.evidence.distances import distance
+from causalfocus.kernels.exact.certificate import apart_from, apart_from_class
 from causalfocus.kernels.gaussian import levels as resolution_levels
 from causalfocus.kernels.gaussian import resolution
+from causalfocus.kernels.records import Bounds
 from worlds import action_set
 
 
@@ -24,9 +27,39 @@ def test_distances_against_a_grid(
     size = np.abs(grid)
     broken = grid[(size >= low) & (size < high) & (np.abs(grid - centre) >= radius)]
     expected = np.abs(broken - at).min() if len(broken) else math.inf
-    found = resolution.distance(at, centre, radius, low, high)
+    found = distance(at, centre, radius, low, high)
     assert found <= expected + 1e-12
     assert found == pytest.approx(expected, abs=2e-4) or expected == math.inf
+
+
+@pytest.mark.parametrize("b", np.linspace(-1.2, 1.2, 13))
+@pytest.mark.parametrize("largest", [0.3, 0.35, 0.4, 1.0, math.inf])
+def test_weights_of_a_class_against_a_grid(b: float, largest: float) -> None:
+    """How far they are from a fit: all of them, and those that are epsilon away from a weight."""
+    bounds, top, epsilon = Bounds(0.3, largest, 0.5, 2.0), 0.4, 0.15
+    grid = np.linspace(-3, 3, 60001)
+    size = np.abs(grid)
+    is_in = (size >= bounds.smallest - 1e-9) & (size <= largest + 1e-9)
+    is_near = size < top - 1e-9
+
+    def nearest(chosen: Bools) -> float:
+        return float(np.abs(grid[chosen] - b).min()) if chosen.any() else math.inf
+
+    found = apart_from_class(2, b, top, bounds)
+    for at, region in ((found.near, is_near), (found.far, ~is_near)):
+        expected = nearest(is_in & region)
+        if expected < 1.5e-4:
+            assert at <= 1e-9
+        elif b * b < bounds.smallest**2 or abs(b) > largest:
+            assert at == pytest.approx(expected, abs=2e-4)
+        else:
+            assert at <= expected + 1e-9
+    for weight in (0.32, -0.5):
+        is_away = np.abs(grid - weight) >= epsilon - 1e-9
+        apart = apart_from(2, b, weight, epsilon, top, bounds)
+        for at, region in ((apart.near, is_near), (apart.far, ~is_near)):
+            expected = nearest(is_in & region & is_away)
+            assert at == pytest.approx(expected, abs=2e-4)
 
 
 @pytest.mark.parametrize("seed", range(30))

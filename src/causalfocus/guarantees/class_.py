@@ -30,7 +30,9 @@ from causalfocus.guarantees.mixture import (
     PURSUIT_EXPLORATION,
     STIFFNESS,
     SURVEY_FROM,
+    TOP,
     cap_of,
+    step_and_stride,
 )
 from causalfocus.guarantees.pursued import every_pair, other_graph, with_graphs
 from causalfocus.guarantees.verdicts import Interval
@@ -91,8 +93,9 @@ class ClassRule(BoundedClaim):
 
     @cached_property
     def _setting(self) -> Setting:
-        step = self.epsilon if self.epsilon is not None else 0.5 * self.space.min_effect
-        return Setting(step, FINE, STIFFNESS)
+        smallest = self.space.min_effect
+        step, stride = step_and_stride(self.epsilon, smallest)
+        return Setting(step, stride, TOP * smallest, FINE, STIFFNESS)
 
     def estimate(self, moments: Moments) -> LinearSEM:
         return probable_model(moments, self.space)
@@ -172,8 +175,8 @@ class ClassRule(BoundedClaim):
     @cached_property
     def _pair_scale(self) -> pairs.PlainPairScale:
         epsilon = math.inf if self.epsilon is None else self.epsilon
-        step = self._setting.step
-        return epsilon, self.space.min_effect, step, step, self._setting.fine, False
+        setting = self._setting
+        return epsilon, self.space.min_effect, setting.step, setting.stride, setting.fine, False
 
     def stages(
         self, moments: Moments, estimate: LinearSEM, lags: Lags | None, counts: Floats

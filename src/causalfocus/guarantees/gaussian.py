@@ -32,8 +32,10 @@ from causalfocus.guarantees.mixture import (
     FINE,
     STIFFNESS,
     SURVEY_FROM,
+    TOP,
     WORLD,
     cap_of,
+    step_and_stride,
 )
 from causalfocus.guarantees.verdicts import Interval
 from causalfocus.kernels.arithmetic.sets import nondescendants
@@ -52,12 +54,8 @@ from causalfocus.oracles.limits import numerical_errors
 from causalfocus.system.graph import changes_in_words
 from causalfocus.system.sem import LinearSEM
 
-CUT, TOP = 0.8, 4 / 3
-"""Of min_effect: where an edge of an alternative begins to be strong, and where its row begins to
-be moved by epsilon instead of STRIDE."""
-
-STRIDE: Final = 0.6
-"""By which a row is moved along a coefficient below `TOP`, as a share of min_effect."""
+CUT: Final = 0.8
+"""Of min_effect: where an edge of a rival begins to be strong."""
 
 
 @dataclass(frozen=True)
@@ -78,14 +76,14 @@ class GaussianRule(Guarantee):
     @cached_property
     def _plain_scale(self) -> resolution.PlainScale:
         smallest = self.space.min_effect
-        step = self.epsilon if self.epsilon is not None else 0.5 * smallest
+        step, stride = step_and_stride(self.epsilon, smallest)
         return (
             math.inf if self.epsilon is None else self.epsilon,
             smallest,
             CUT * smallest,
             TOP * smallest,
             step,
-            STRIDE * smallest,
+            stride,
             FINE,
             STIFFNESS,
         )

@@ -5,9 +5,9 @@ The alternative fixes a row (b, v) on the regressors S: its parents and, with in
 constant. One that must have coefficient k at a distance d, and else fits as well as it can, moves
 the other coefficients along: by u = G^-1 e_k / (G^-1)_kk, with G the Gram matrix of its regressors.
 Against it stand two numerators that move its row back along u, by a step to either side, with
-half of the weight each. G is known from earlier samples: the time is cut at marks, and between two
-marks the direction is that of the samples before the first of them. So, with u_t what is known
-before sample t and c = step or -step,
+half of the weight each. The step may depend on the alternative. G is known from earlier samples:
+the time is cut at marks, and between two marks the direction is that of the samples before the
+first of them. So, with u_t what is known before sample t and c = step or -step,
 
     v' ~ inverse gamma(a0, a0 v),   row at time t: b + w + c u_t,   w | v' ~ N(0, (v'/v) D),
 

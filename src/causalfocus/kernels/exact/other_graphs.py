@@ -15,18 +15,18 @@ from causalfocus.kernels.arithmetic.sets import (
     regressors_of,
 )
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.evidence.direction_evidence import Departure, Times, present_row
+from causalfocus.kernels.evidence.direction_evidence import Times, present_row
 from causalfocus.kernels.evidence.row_evidence import Prior, log_marginal, residual_at
 from causalfocus.kernels.exact.certificate import (
     SAFETY,
     W_EDGE,
     W_SWAP,
     Setting,
+    apart_from_class,
     departure_evidence,
     edge_row,
 )
 from causalfocus.kernels.exact.oracles import all_others
-from causalfocus.kernels.exact.same_graph import distance_to_class
 from causalfocus.kernels.records import Bounds, Row, Span
 from causalfocus.kernels.search.families import best_family
 from causalfocus.kernels.search.orders import (
@@ -85,11 +85,12 @@ def family_tables(
             if family:
                 seen = edge_row(times, j, regressors, prior, setting)
                 for m in range(len(regressors)):
-                    b = seen.fit.coefficients[m]
-                    d = distance_to_class(b, bounds) if regressors[m] < p else 0.0
-                    if d > 0.0:
+                    if regressors[m] == p:
+                        continue
+                    apart = apart_from_class(m, seen.fit.coefficients[m], seen.top, bounds)
+                    if min(apart.near, apart.far) > 0.0:
                         own_evidence = departure_evidence(
-                            times, seen, Departure(m, d), own_weight, bounds, useful
+                            times, seen, apart, own_weight, bounds, useful
                         )
                         evidence[j, mask] = max(evidence[j, mask], own_evidence)
                         if own_evidence >= enough:

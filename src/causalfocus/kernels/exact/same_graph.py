@@ -7,13 +7,15 @@ import numpy as np
 from causalfocus.arrays import Floats
 from causalfocus.kernels.arithmetic.sets import edge_count, parents_of, position, regressors_of
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.evidence.direction_evidence import Departure, Times
+from causalfocus.kernels.evidence.direction_evidence import Times
 from causalfocus.kernels.evidence.row_evidence import Prior
 from causalfocus.kernels.exact.certificate import (
     NO_DISTANCE,
     SAFETY,
     W_EDGE,
     Setting,
+    apart_from,
+    apart_from_class,
     departure_evidence,
     edge_row,
 )
@@ -52,34 +54,13 @@ def same_graph_evidence(
             k = regressors[i]
             if k == p:
                 continue
-            d = _distance_to_others(row.fit.coefficients[i], weights[j, k], epsilon, bounds)
-            departure = Departure(i, d)
-            result[j, k] = departure_evidence(times, row, departure, own_weight, bounds, useful)
+            b = row.fit.coefficients[i]
+            apart = apart_from(i, b, weights[j, k], epsilon, row.top, bounds)
+            result[j, k] = departure_evidence(times, row, apart, own_weight, bounds, useful)
             if result[j, k] < enough:
                 result[j, k] = -math.inf
                 return result
     return result
-
-
-@kernel
-def _distance_to_others(b: float, weight: float, epsilon: float, bounds: Bounds) -> float:
-    """Return the distance from a fitted coefficient to the nearest weight of the class that is
-    epsilon or more away from the estimated one; negative if the coefficient is beyond it.
-    """
-    at, size = (b, weight) if weight > 0.0 else (-b, -weight)
-    below = size - epsilon if size - epsilon >= bounds.smallest else -bounds.smallest
-    found = at - below
-    if size + epsilon <= bounds.largest:
-        found = min(found, size + epsilon - at)
-    return found
-
-
-@kernel
-def distance_to_class(b: float, bounds: Bounds) -> float:
-    """Return the distance of a fitted coefficient from the weights of the class; negative if it is
-    one of them.
-    """
-    return max(bounds.smallest - abs(b), abs(b) - bounds.largest)
 
 
 @kernel
@@ -104,12 +85,9 @@ def out_of_class_evidence(
             k = regressors[i]
             if k == p:
                 continue
-            d = distance_to_class(row.fit.coefficients[i], bounds)
-            if d > 0.0:
-                departure = Departure(i, d)
-                result[j, k] = departure_evidence(
-                    times, row, departure, own_weight, bounds, everything
-                )
+            apart = apart_from_class(i, row.fit.coefficients[i], row.top, bounds)
+            if min(apart.near, apart.far) > 0.0:
+                result[j, k] = departure_evidence(times, row, apart, own_weight, bounds, everything)
     return result
 
 
@@ -140,12 +118,13 @@ def interval_reach(
     needed = level + SAFETY - own_weight
     useful = Span(needed, needed + SAFETY)
     near, far = 0.0, 1e6
-    if departure_evidence(times, row, Departure(i, far), own_weight, bounds, useful) < level:
+    apart = apart_from(i, b, b, far, row.top, bounds)
+    if departure_evidence(times, row, apart, own_weight, bounds, useful) < level:
         return b, math.inf
     while far - near > 1e-6 * far and far > NO_DISTANCE:
         middle = 0.5 * (near + far)
-        departure = Departure(i, middle)
-        if departure_evidence(times, row, departure, own_weight, bounds, useful) < level:
+        apart = apart_from(i, b, b, middle, row.top, bounds)
+        if departure_evidence(times, row, apart, own_weight, bounds, useful) < level:
             near = middle
         else:
             far = middle

@@ -73,6 +73,7 @@ from causalfocus.kernels.evidence.direction_evidence import (
     past_inverses,
     present_row,
 )
+from causalfocus.kernels.evidence.distances import distance
 from causalfocus.kernels.evidence.row_evidence import Fit, even_spread, least_squares
 from causalfocus.kernels.evidence.training import log_predictive
 from causalfocus.kernels.exact.certificate import SAFETY
@@ -165,24 +166,6 @@ class RowTables(NamedTuple):
     may_reach: bool
     evidence: Floats
     families: Ints
-
-
-@kernel
-def distance(at: float, centre: float, radius: float, low: float, high: float) -> float:
-    """Return the distance from `at` to the nearest value of size in [low, high) that is `radius` or
-    more away from `centre` >= 0; infinity if there is none.
-    """
-    found = math.inf
-    below = min(high, centre - radius)  # [low, below]
-    if below >= low:
-        found = min(found, max(at - below, low - at, 0.0))
-    above = max(low, centre + radius)  # [above, high)
-    if above < high:
-        found = min(found, max(above - at, at - high, 0.0))
-    nearest = max(low, radius - centre)  # (-high, -nearest]
-    if nearest < high:
-        found = min(found, max(at + nearest, -high - at, 0.0))
-    return found
 
 
 @kernel
