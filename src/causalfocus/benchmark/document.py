@@ -17,6 +17,7 @@ from causalfocus.benchmark.baseline_tables import (
 from causalfocus.benchmark.baselines import Curve, LearnerTimes, Recovery, ScheduleRow
 from causalfocus.benchmark.campaigns import CampaignTimes, campaign_table
 from causalfocus.benchmark.certificates import DELTAS, CertificateSummary
+from causalfocus.benchmark.constant import SplitSummary
 from causalfocus.benchmark.costs import CostSummary
 from causalfocus.benchmark.game import GameTimes
 from causalfocus.benchmark.literal import Ratio
@@ -40,6 +41,7 @@ class Figures:
     runs: list[RunMemory] = field(default_factory=list)
     games: list[GameTimes] = field(default_factory=list)
     certificates: list[CertificateSummary] = field(default_factory=list)
+    splits: list[SplitSummary] = field(default_factory=list)
     costs: list[CostSummary] = field(default_factory=list)
     violations: list[Violated] = field(default_factory=list)
     learners: list[LearnerTimes] = field(default_factory=list)
@@ -58,6 +60,7 @@ class Figures:
             "runs": [asdict(row) for row in self.runs],
             "games": [asdict(row) for row in self.games],
             "certificates": [asdict(row) for row in self.certificates],
+            "splits": [asdict(row) for row in self.splits],
             "costs": [asdict(row) for row in self.costs],
             "violations": [asdict(row) for row in self.violations],
             "learners": [asdict(row) for row in self.learners],
@@ -78,6 +81,7 @@ class Figures:
             (self.certificates, _certificate_table),
             (self.certificates, _gaussian_table),
             (self.certificates, _prediction_table),
+            (self.splits, _split_table),
             (self.costs, _cost_table),
             (self.violations, _violation_table),
             (self.learners, learner_table),
@@ -253,6 +257,25 @@ measured over predicted: tenth percentile, median, ninetieth.
                 f"{', '.join(f'{value:.2f}' for value in of.measured_over_predicted)} |"
             )
     return head + "\n".join(lines)
+
+
+def _split_table(rows: list[SplitSummary]) -> str:
+    head = """### What the rounds are spent on
+
+FOCUS under the class rule at delta = 0.05, means over the systems. `information`: log(1/delta) over
+C_epsilon. `mixture`: what the certificate takes beyond it on the expected data of the best fixed
+design. `rest`: what learning the design and chance add; below zero where adapting to the data saves
+more. `at the end`: rounds before the stop in which at most one rival lacked evidence, part of the
+others.
+
+| p | systems | rounds | information | mixture | rest | its standard error | at the end |
+|---|---|---|---|---|---|---|---|
+"""
+    return head + "\n".join(
+        f"| {r.p} | {r.n_systems} | {r.rounds:,.0f} | {r.information:,.0f} | {r.mixture:,.0f} | "
+        f"{r.rest:+,.0f} | {r.rest_error:,.0f} | {r.at_the_end:,.0f} |"
+        for r in rows
+    )
 
 
 def _cost_table(rows: list[CostSummary]) -> str:
