@@ -1,5 +1,4 @@
-"""What the rounds to a certificate are spent on: information, the price of the mixture, the rest.
-"""
+"""What the rounds to a certificate are spent on: information, the price of mixing, the rest."""
 
 import math
 from collections.abc import Iterator, Sequence
