@@ -6,6 +6,13 @@ from what rivals still need to actions (pursuit).
 
 from causalfocus.allocation.adahedge import AdaHedge
 from causalfocus.allocation.pursuit import Stage, pursued_action
-from causalfocus.allocation.tracking import forced_action, tracked_action
+from causalfocus.allocation.tracking import covering_action, forced_action, tracked
 
-__all__ = ["AdaHedge", "Stage", "forced_action", "pursued_action", "tracked_action"]
+__all__ = [
+    "AdaHedge",
+    "Stage",
+    "covering_action",
+    "forced_action",
+    "pursued_action",
+    "tracked",
+]

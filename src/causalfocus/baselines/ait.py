@@ -26,7 +26,7 @@ class AITDCDI(BeliefLearner):
 
     def scores(self, fit: DcdiFit, rng: np.random.Generator) -> Floats:
         models = self.drawn_models(fit, rng)
-        found = variance_ratios(models, self._targets, self._values)
+        found = variance_ratios(models, self.choices.arrays)
         return np.where(self._is_scored, found, 0.0)
 
     @property

@@ -15,7 +15,8 @@ from causalfocus.learner.recording import Recording
 from causalfocus.learner.state import LearnerState
 from causalfocus.moments.state import State as MomentState
 from causalfocus.oracles.estimate import graph_mle
-from causalfocus.system.actions import ActionSet
+from causalfocus.system.actions import ActionSet, single_targets
+from causalfocus.system.choices import Choices
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import ModelClass
 
@@ -49,10 +50,15 @@ class Baseline(Recording[S]):
     def __init__(
         self, actions: ActionSet, space: ModelClass, *, seed: int | None = None, **options: Any
     ) -> None:
-        super().__init__(actions)
+        if actions.at_once > 1:
+            raise InvalidInputError(
+                f"{self.method} sets one variable at a time; these actions set up to "
+                f"{actions.at_once} at once. Give it actions with at_once=1."
+            )
+        super().__init__(Choices(actions, "game"), seed)
+        self._targets, self._values = single_targets(actions, actions.names)
         self._options = options
         self.space = space
-        self.seed = _checked_seed(seed)
         self._costs = np.array(actions.costs) / min(actions.costs)
         self._forget()
         self._state = self._first_state()
@@ -161,11 +167,3 @@ def _require_finite(scores: Floats) -> None:
             f"The actions cannot be scored: {scores.tolist()}. The values or their scale are "
             f"beyond what the method can take; rescale the variables to sizes near 1."
         )
-
-
-def _checked_seed(seed: int | None) -> int:
-    if seed is None:
-        return int(np.random.default_rng().integers(2**63))
-    if not isinstance(seed, int | np.integer) or isinstance(seed, bool) or seed < 0:
-        raise InvalidInputError(f"A seed is a whole number, 0 or more, got {seed!r}.")
-    return int(seed)

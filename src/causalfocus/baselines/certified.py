@@ -51,6 +51,7 @@ class Certified(Focus):
             delta=delta,
             rule=rule,
             design="uniform",
+            ends="game",
         )
         self._chooser = learner.twin()
         self._state = self._state.change(chooser=self._chooser.state)

@@ -21,7 +21,7 @@ from causalfocus.errors import InvalidInputError
 from causalfocus.learner.protocol import Told
 from causalfocus.moments.moments import Moments
 from causalfocus.moments.views import RowMoments
-from causalfocus.system.actions import actions_as_arrays
+from causalfocus.system.actions import single_targets
 
 FIRST_LOGIT = 5.0
 """All edges are likely at the start, as in DCDI."""
@@ -164,7 +164,7 @@ def fit_dcdi_gumbel(
     scales = own_scales(rows)
     centre = own_means(rows) if intercept else np.zeros(p)
     values = (np.array([told.sample for told in log]) - centre) / scales
-    targets, _ = actions_as_arrays([told.action for told in log], moments.names)
+    targets, _ = single_targets([told.action for told in log], moments.names)
     weights, logits, _ = _start(start, scales, rng)
     edges = edge_penalty(p, len(log)) if penalty is None else penalty
     found = gumbel.descend_by_masks(

@@ -25,4 +25,4 @@ class GIT(BeliefLearner):
         models = self.drawn_models(fit, rng)
         centre = self.moments.rows(intercept=self.space.intercept).means
         belief = Belief(fit.belief_weights, fit.belief, fit.belief_variances)
-        return gradient_norms(models, belief, centre, self._targets, self._values)
+        return gradient_norms(models, belief, centre, self.choices.arrays)

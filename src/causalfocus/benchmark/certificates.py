@@ -159,7 +159,7 @@ def _both_designs(task: tuple[int, int]) -> CertifiedRun:
 
 
 def _gaussian_run(truth: LinearSEM, actions: ActionSet, seed: int) -> GaussianRun:
-    learner = Focus(actions, UNBOUNDED, epsilon=EPSILON, delta=0.05)
+    learner = Focus(actions, UNBOUNDED, epsilon=EPSILON, delta=0.05, ends="game")
     rng = np.random.default_rng([seed, 3])
     while not learner.has_stopped and learner.rounds < MOST_ROUNDS:
         action = learner.ask()
@@ -174,7 +174,13 @@ def _stopping_times(
 ) -> tuple[tuple[int, ...], int]:
     """Rounds at which each delta is reached, and how many of these claims are wrong."""
     learner = Focus(
-        actions, PAPER_CLASS, epsilon=EPSILON, delta=DELTAS[-1], rule="class", design=design
+        actions,
+        PAPER_CLASS,
+        epsilon=EPSILON,
+        delta=DELTAS[-1],
+        rule="class",
+        design=design,
+        ends="game",
     )
     rng = np.random.default_rng([seed, 3])
     stops = Stops(DELTAS)

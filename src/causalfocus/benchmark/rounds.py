@@ -19,7 +19,7 @@ from causalfocus.learner.recording import Recording
 from causalfocus.moments.assumption_sums import Watch
 from causalfocus.moments.moments import Moments
 from causalfocus.oracles import joint_mle
-from causalfocus.system.actions import ActionSet, target_index
+from causalfocus.system.actions import ActionSet, actions_as_arrays
 from causalfocus.system.drawn import random_sem
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import PAPER_CLASS
@@ -99,7 +99,8 @@ class _Watching:
         self.seconds = 0.0
         self._watch = Watch.empty(len(learner.names))
         self._names = learner.names
-        self._origins = np.zeros((2, len(learner.names)))
+        p = len(learner.names)
+        self._views = [(np.zeros((1, p)), np.zeros(p, dtype=np.int64))] * 2
         rule = learner.guarantee
         object.__setattr__(rule, "refutation", self._clock(rule.refutation))
 
@@ -115,9 +116,9 @@ class _Watching:
         return test_and_clock
 
     def see(self, told: Told) -> None:
-        targets = np.array([target_index(told.action, self._names)])
+        is_set, values, _ = actions_as_arrays([told.action], self._names)
         start = time.perf_counter()
-        self._watch = self._watch.after(targets, told.sample[None, :], self._origins)
+        self._watch = self._watch.after(is_set, values, told.sample[None, :], self._views)
         self.seconds += time.perf_counter() - start
 
 

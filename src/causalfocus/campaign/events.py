@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from causalfocus.arrays import Floats
-from causalfocus.system.actions import Action
+from causalfocus.system.actions import Action, action_of
 
 Kind = Literal[
     "asked", "told", "rejected", "imported", "corrected", "noted", "stopped", "continued"
@@ -110,7 +110,7 @@ class Event:
             note=note,
             ask=ask,
             round=number,
-            action=None if target is None else Action(target or None, value),
+            action=None if target is None else action_of(target, value),
             sample=None if sample is None else tuple(json.loads(sample)),
             facts=None if facts is None else json.loads(facts),
             seq=seq,

@@ -13,7 +13,7 @@ from causalfocus.campaign.file import CampaignError, CampaignFile
 from causalfocus.campaign.playback import Playback, as_told
 from causalfocus.campaign.specification import Specification
 from causalfocus.learner.protocol import Told
-from causalfocus.system.actions import Action
+from causalfocus.system.actions import Action, action_of
 
 ALL: Final = "SELECT " + ", ".join(COLUMNS) + " FROM events"  # noqa: S608
 INSERT: Final = "INSERT INTO events VALUES (" + ", ".join("?" * len(COLUMNS)) + ")"  # noqa: S608
@@ -83,7 +83,7 @@ class EventLog:
         )
         for number, target, value, sample, ask in self._file.read(query, (most,)):
             row = corrected.get(number) or tuple(json.loads(sample))
-            yield as_told(Action(target or None, value), row, ask)
+            yield as_told(action_of(target, value), row, ask)
 
     def corrections(self, seq: int) -> dict[int, tuple[float, ...]]:
         """The last correction of each round that has one, up to an event."""

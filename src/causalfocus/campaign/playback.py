@@ -16,7 +16,7 @@ from causalfocus.errors import CausalFocusError, InvalidInputError
 from causalfocus.learner.focus import Focus
 from causalfocus.learner.protocol import Sample, Told
 from causalfocus.learner.result import Result
-from causalfocus.system.actions import Action
+from causalfocus.system.actions import Action, action_of
 
 POINTS_PER_DOUBLING: Final = 32
 """So often the evidence is noted for the curve while the rounds double."""
@@ -239,7 +239,8 @@ class Playback:
         found._left_at = found.learner.state
         found.seq = place[0]
         found.pending = {
-            line[0]: Asked(line[0], Action(line[1], line[2]), *line[3:]) for line in more["pending"]
+            line[0]: Asked(line[0], action_of(line[1], line[2]), *line[3:])
+            for line in more["pending"]
         }
         found.n_samples = state.rounds
         found.contradiction = more["contradiction"]

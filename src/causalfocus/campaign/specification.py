@@ -93,6 +93,11 @@ class Specification:
             raise InvalidInputError(
                 f"The rule of a campaign is one of {', '.join(RULES)}, got {self.rule!r}."
             )
+        if self.actions.at_once > 1:
+            raise InvalidInputError(
+                f"A campaign sets one variable in a round; these actions set up to "
+                f"{self.actions.at_once} at once. Use at_once=1, or a learner in Python."
+            )
         self.learner()  # whatever it refuses is refused before anything is written
 
     @property
@@ -112,6 +117,8 @@ class Specification:
                 epsilon=self.epsilon,
                 delta=self.delta,
                 rule=self.rule,
+                ends="game",
+                seed=0,
             )
 
     def doubts(self) -> list[str]:

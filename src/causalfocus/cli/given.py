@@ -19,11 +19,16 @@ def load_model(path: Path) -> LinearSEM:
 
 
 def action_set(
-    names: Sequence[str], ranges: Sequence[str], costs: Sequence[str], reach: float
+    names: Sequence[str],
+    ranges: Sequence[str],
+    costs: Sequence[str],
+    reach: float,
+    at_once: int = 1,
 ) -> ActionSet:
     """Actions from texts such as X1=-2:2, X2=none and, for costs, X1=5.
 
-    Nodes without a range of their own can be set to -reach and reach.
+    Nodes without a range of their own can be set to -reach and reach. Up to `at_once` of them are
+    set in one round, any number if it is 0.
     """
     spans: dict[str, tuple[float, float] | None] = dict.fromkeys(names, (-reach, reach))
     for text in ranges:
@@ -46,7 +51,7 @@ def action_set(
             prices[name] = float(value)
         except ValueError:
             raise InvalidInputError(f"The cost {text!r} is not of the form X1=5.") from None
-    return ActionSet(spans, names, costs=prices)
+    return ActionSet(spans, names, costs=prices, at_once=at_once or None)
 
 
 def _split(text: str, what: str, example: str) -> tuple[str, str]:

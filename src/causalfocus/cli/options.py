@@ -19,6 +19,9 @@ Ranges = Annotated[
     typer.Option("--range", help="X1=-2:2, or X1=none if it cannot be set; repeatable."),
 ]
 Costs = Annotated[list[str] | None, typer.Option("--cost", help="Cost: X1=5 or observe=1.")]
+AtOnce = Annotated[
+    int, typer.Option(min=0, help="How many nodes may be set in one round; 0 for any number.")
+]
 Reach = Annotated[float, typer.Option(help="Nodes without a range: -reach to reach.")]
 MinEffect = Annotated[float, typer.Option(help="Smallest effect of the class.")]
 MaxEffect = Annotated[float, typer.Option(help="Largest effect of the class.")]

@@ -16,6 +16,7 @@ from causalfocus.cli.given import action_set, load_model
 from causalfocus.cli.options import (
     AnyRule,
     AsJson,
+    AtOnce,
     Costs,
     Density,
     Intercept,
@@ -29,6 +30,7 @@ from causalfocus.cli.options import (
 from causalfocus.errors import InvalidInputError
 from causalfocus.planning.forecast import Forecast, Outlook, drawn_forecasts, mean_share, outlook
 from causalfocus.report.pictures import outlook_picture, save
+from causalfocus.report.spending import by_words
 from causalfocus.system.actions import ActionSet
 from causalfocus.system.drawn import random_sem
 from causalfocus.system.names import default_names
@@ -47,6 +49,7 @@ def plan(
     ] = None,
     ranges: Ranges = None,
     costs: Costs = None,
+    at_once: AtOnce = 1,
     rule: AnyRule = RuleName.gaussian,
     epsilon: Annotated[
         list[float] | None, typer.Option(help="Accuracy of the weights; may be repeated.")
@@ -75,7 +78,7 @@ def plan(
     space = ModelClass(min_effect, max_effect, noise, intercept=intercept)
     given = [load_model(model)] if model else []
     names = given[0].names if given else _names(ranges or [], nodes)
-    actions = action_set(names, ranges or [], costs or [], reach)
+    actions = action_set(names, ranges or [], costs or [], reach, at_once)
     drawn = given or _draw(names, density, seed, systems, space)
     epsilons = [space.checked_epsilon(e) for e in epsilon or (min_effect / 2, min_effect / 4)]
     deltas = sorted(delta or (0.1, 0.05, 0.01), reverse=True)
@@ -86,7 +89,7 @@ def plan(
     outlooks = [outlook(group) for group in zip(*rows, strict=True)]
     firsts = [row[0] for row in rows]
     if out is not None:
-        save(outlook_picture(outlooks, mean_share(firsts), actions.costs), out)
+        save(outlook_picture(outlooks, mean_share(firsts), actions), out)
     if as_json:
         typer.echo(json.dumps(_facts(outlooks, firsts)))
     else:
@@ -152,7 +155,7 @@ def _plain(value: Any) -> Any:
 def _show(
     console: Console, outlooks: list[Outlook], firsts: list[Forecast], actions: ActionSet
 ) -> None:
-    has_costs = len(set(actions.costs)) > 1
+    has_costs = bool(actions.prices)
     n = outlooks[0].n_systems
     table = Table(title=f"Rounds to a certificate ({n} system{'s' if n > 1 else ''})")
     for heading in ("epsilon", "delta", "rounds", "four runs of five", *["cost"] * has_costs):
@@ -167,10 +170,12 @@ def _show(
         )
     console.print(table)
     spent = Table(title=f"How the rounds would be spent (epsilon {firsts[0].epsilon:g})")
-    for heading in ("action", "share of rounds", *["cost of one"] * has_costs):
+    costs = {str(action): f"{actions.cost_of(action):g}" for action in mean_share(firsts)}
+    has_single_costs = has_costs and actions.at_once < 2
+    for heading in ("action", "share of rounds", *["cost of one"] * has_single_costs):
         spent.add_column(heading, justify="left" if heading == "action" else "right")
-    for (action, part), cost in zip(mean_share(firsts).items(), actions.costs, strict=True):
-        spent.add_row(str(action), f"{100 * part:.1f} %", *[f"{cost:g}"] * has_costs)
+    for words, part in by_words(mean_share(firsts), at_once=actions.at_once).items():
+        spent.add_row(words, f"{100 * part:.1f} %", *[costs.get(words, "")] * has_single_costs)
     console.print(spent)
     if len(firsts) == 1 and firsts[0].complexity.is_identifiable:
         _show_game(console, firsts[0])

@@ -15,6 +15,7 @@ from causalfocus.cli.given import action_set, load_model
 from causalfocus.cli.options import (
     AnyRule,
     AsJson,
+    AtOnce,
     Costs,
     Density,
     Intercept,
@@ -64,6 +65,7 @@ def simulate(
     reach: Reach = 2.0,
     ranges: Ranges = None,
     costs: Costs = None,
+    at_once: AtOnce = 1,
     min_effect: MinEffect = 0.15,
     max_effect: MaxEffect = 1.5,
     noise: NoiseRange = (0.8, 1.2),
@@ -81,7 +83,7 @@ def simulate(
     truth = (
         load_model(model) if model else random_sem(nodes, density=density, seed=seed, space=space)
     )
-    actions = action_set(truth.names, ranges or [], costs or [], reach)
+    actions = action_set(truth.names, ranges or [], costs or [], reach, at_once)
     learner = _learner(
         policy,
         actions,
@@ -127,9 +129,9 @@ def _learner(
 ) -> Focus:
     """FOCUS, or a baseline under FOCUS's certificate."""
     if policy is Policy.focus:
-        return Focus(actions, space, **asked)
+        return Focus(actions, space, seed=seed, **asked)
     if policy is Policy.uniform:
-        return Focus(actions, space, design="uniform", **asked)
+        return Focus(actions, space, design="uniform", seed=seed, **asked)
     from causalfocus.baselines import BASELINES, Certified
 
     return Certified(BASELINES[policy.value](actions, space, seed=seed), **asked)
@@ -214,7 +216,7 @@ def _show(
         f"{facts['seconds']} s: evidence {result.evidence:.2f} of {result.threshold:.2f} nats. "
         f"{'The claim is right.' if facts['claim_holds'] else 'The claim is not (yet) right.'}"
     )
-    if len(set(learner.actions.costs)) > 1:
+    if learner.actions.prices:
         console.print(f"Cost of these rounds: {result.cost:,.6g}.")
     console.print(result.refuted or learner.decision.reason)
     loudest = learner.alarms()[:1]

@@ -8,7 +8,8 @@ false alarm together have probability at most delta.
 An alarm is a numerator for the row of one node j, foretold by the training, with something that no
 system inside the claim has:
   - curve: the square of a node k from which the estimate has a path to j;
-  - action: a noise variance of its own under one action;
+  - action: a noise variance of its own in all rounds in which one node was set to one value, or
+    nothing was set;
   - drift: time;
   - constant: an intercept, where the class has none;
   - noise: nothing more, but with noise (and weights) of any size, where the class bounds them;
@@ -142,14 +143,13 @@ def _numerators(
 
     for k in _ancestors(estimate.weights, j):
         yield "curve", k, foretold([rows.square(k)]), to_causes
-    groups = rows.groups_of(j)
-    for g in groups:
-        alone, n_alone = rows.later(j, np.array([g]))
+    for g in rows.groups_of(j):
+        alone, n_alone = rows.group(j, g)
         if n_alone > 0.0:
-            others, n_others = rows.later(j, groups[groups != g])
+            others, n_others = rows.without_group(j, g)
             log_m = log_density(training, n_training, alone, n_alone, regressors, LOOSE)
             log_m += log_density(training, n_training, others, n_others, regressors, math.inf)
-            yield "action", int(g), log_m, to_actions
+            yield "action", g, log_m, to_actions
     yield "drift", -1, foretold([rows.time]), 0.0
     if not space.intercept:
         yield "constant", -1, foretold([p]), 0.0

@@ -60,7 +60,7 @@ class BoundedClaim(Guarantee, ABC):
     def gains(self, estimate: LinearSEM, weights: Floats) -> Floats:
         return response.closest_rival(
             plain_model_of(estimate),
-            (*self.targets_and_values, weights),
+            (*self.settings, weights),
             self._plain_bounds,
             self.epsilon or 0.0,
             self.space.intercept,
@@ -70,7 +70,7 @@ class BoundedClaim(Guarantee, ABC):
         with numerical_errors("information complexity", model):
             found = response.closest_rival(
                 plain_model_of(model),
-                (*self.targets_and_values, weights),
+                (*self.settings, weights),
                 self._plain_bounds,
                 self.epsilon or 0.0,
                 self.space.intercept,

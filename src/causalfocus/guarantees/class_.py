@@ -186,7 +186,7 @@ class ClassRule(BoundedClaim):
         lag behind.
         """
         intercept = self.space.intercept
-        rows, actions = moments.rows(intercept=intercept), self.targets_and_values
+        rows, actions = moments.rows(intercept=intercept), self.settings
         first = other_graph(
             rows, estimate, actions, self._plain_bounds, PURSUED_TO, intercept=intercept
         )

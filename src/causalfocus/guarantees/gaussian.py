@@ -113,7 +113,7 @@ class GaussianRule(Guarantee):
         return closest_rival(
             plain_model_of(estimate),
             estimate.weights,
-            (*self.targets_and_values, weights),
+            (*self.settings, weights),
             *self._radii,
             self.space.intercept,
         ).gains
@@ -124,7 +124,7 @@ class GaussianRule(Guarantee):
             found = closest_rival(
                 plain_model_of(model),
                 shown,
-                (*self.targets_and_values, weights),
+                (*self.settings, weights),
                 *self._radii,
                 self.space.intercept,
             )

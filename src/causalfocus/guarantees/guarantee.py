@@ -31,16 +31,18 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from causalfocus.allocation.pursuit import Stage
-from causalfocus.arrays import Floats, Ints
+from causalfocus.arrays import Floats
 from causalfocus.errors import InvalidInputError
 from causalfocus.guarantees.alarm import Alarm
 from causalfocus.guarantees.decision import Decision
 from causalfocus.guarantees.lags import Lags
 from causalfocus.guarantees.verdicts import Interval, Verdict, verdicts_on
+from causalfocus.kernels.records import PlainSettings
 from causalfocus.kernels.sums import population
 from causalfocus.moments.moments import Moments
 from causalfocus.oracles.for_kernels import model_of, parameters_of
-from causalfocus.system.actions import Action, ActionSet, actions_as_arrays
+from causalfocus.system.actions import Action, ActionSet
+from causalfocus.system.choices import Choices, Ends
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import ModelClass
 
@@ -54,7 +56,7 @@ class Rival:
 
     Attributes
     ----------
-    gains : its divergence under every action, infinite if nothing breaks the claim
+    gains : its divergence under every choice, infinite if nothing breaks the claim
     model : the system
     changes : how it differs, in words
     """
@@ -94,12 +96,14 @@ class Guarantee(ABC):
     space : what matters, and what is assumed by the rules that assume something
     epsilon : accuracy of the weights; None asks for the graph alone
     delta : how often the claim may be wrong
+    ends : who picks the ends of the ranges; None for what the rule does by itself
     """
 
     actions: ActionSet
     space: ModelClass
     epsilon: float | None
     delta: float
+    ends: Ends | None = None
 
     name: ClassVar[str]
     """What `rule=` is given."""
@@ -114,6 +118,9 @@ class Guarantee(ABC):
     plays_game: ClassVar[bool] = True
     """Whether the paper's game chooses the actions when all rivals in `stages` are done; else the
     last stage goes on."""
+
+    tosses_coins: ClassVar[bool] = True
+    """Whether a fair coin picks the ends of the ranges, unless the user asks for the game to."""
 
     has_forecast: ClassVar[bool] = True
     """Whether the rounds to a stop can be foretold."""
@@ -137,9 +144,14 @@ class Guarantee(ABC):
         return False
 
     @cached_property
-    def targets_and_values(self) -> tuple[Ints, Floats]:
-        """The actions as the kernels take them."""
-        return actions_as_arrays(self.actions, self.actions.names)
+    def choices(self) -> Choices:
+        """What a design chooses between."""
+        return Choices(self.actions, self.ends or ("coin" if self.tosses_coins else "game"))
+
+    @property
+    def settings(self) -> PlainSettings:
+        """The choices as the kernels take them."""
+        return self.choices.arrays
 
     @abstractmethod
     def estimate(self, moments: Moments) -> LinearSEM:
@@ -147,19 +159,19 @@ class Guarantee(ABC):
 
     @abstractmethod
     def gains(self, estimate: LinearSEM, weights: Floats) -> Floats:
-        """The divergence, under every action, of the closest system that breaks the claim.
+        """The divergence, under every choice, of the closest system that breaks the claim.
 
-        weights : (k,), how often each action is taken
+        weights : (k,), how often each choice is taken
         """
 
     def stages(
         self, moments: Moments, estimate: LinearSEM, lags: Lags | None, counts: Floats
     ) -> tuple[Stage, ...]:
-        """Whom to pursue after these data: what rivals lack to be rejected, and what every action
+        """Whom to pursue after these data: what rivals lack to be rejected, and what every choice
         tells against them, the most urgent first.
 
         lags : what the last look at all rivals found
-        counts : (k,), how often each action was taken
+        counts : (k,), how often each choice was taken
         """
         del moments, estimate, counts
         return () if lags is None else (Stage(np.ones(len(lags.gains)), lags.gains),)
@@ -181,10 +193,8 @@ class Guarantee(ABC):
         return Lags(none if edges is None else edges, evidence - gains @ counts, gains)
 
     def divergences(self, estimate: LinearSEM, rival: LinearSEM) -> Floats:
-        """What one round of every action tells against a rival, if the estimate is right."""
-        return population.divergences(
-            model_of(estimate), parameters_of(rival), *self.targets_and_values
-        )
+        """What one round of every choice tells against a rival, if the estimate is right."""
+        return population.divergences(model_of(estimate), parameters_of(rival), *self.settings)
 
     @abstractmethod
     def rival(self, model: LinearSEM, weights: Floats) -> Rival:
@@ -205,7 +215,7 @@ class Guarantee(ABC):
         ----------
         moments : of the data, in the order of their collection
         estimate : what would be claimed
-        counts : (k,), how often each action was taken, for rules that need to know
+        counts : (k,), how often each choice was taken, for rules that need to know
         is_due : whether to do what is dear
         """
 

@@ -150,8 +150,21 @@ class PaperRule(BoundedClaim):
 
     name: ClassVar[str] = "paper"
     exploration: ClassVar[float] = 1.0
+    tosses_coins: ClassVar[bool] = False
 
     has_forecast: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.actions.at_once > 1:
+            raise InvalidInputError(
+                f"The paper's rule knows actions that set one variable; these set up to "
+                f"{self.actions.at_once} at once. Use at_once=1, or rule='class'."
+            )
+        if self.ends == "coin":
+            raise InvalidInputError(
+                "Under the paper's rule the game chooses the ends of the ranges: leave ends out."
+            )
 
     @cached_property
     def constants(self) -> PaperConstants:

@@ -5,11 +5,11 @@ from typing import Final
 import numpy as np
 
 from causalfocus.allocation.pursuit import Stage
-from causalfocus.arrays import Floats, Ints
+from causalfocus.arrays import Floats
 from causalfocus.guarantees.lags import Lags
 from causalfocus.kernels.evidence import pairs
 from causalfocus.kernels.exact.runner_up import runner_up
-from causalfocus.kernels.records import PlainBounds
+from causalfocus.kernels.records import PlainBounds, PlainSettings
 from causalfocus.moments.views import RowMoments
 from causalfocus.oracles.for_kernels import plain_model_of, plain_rows_of
 from causalfocus.system.sem import LinearSEM
@@ -23,7 +23,7 @@ say, every round makes it less, and a plan for it would starve what the refutati
 def other_graph(
     rows: RowMoments,
     estimate: LinearSEM,
-    actions: tuple[Ints, Floats],
+    actions: PlainSettings,
     bounds: PlainBounds,
     log_odds: float,
     *,
@@ -35,7 +35,7 @@ def other_graph(
     ----------
     rows : of the data
     estimate : whose graph stands against all others
-    actions : targets and values
+    actions : what can be chosen, as the kernels take it
     bounds : the class in which graphs are probable
     log_odds : that are high enough
     intercept : whether equations have constants
@@ -49,7 +49,7 @@ def other_graph(
 def every_pair(
     rows: RowMoments,
     estimate: LinearSEM,
-    actions: tuple[Ints, Floats],
+    actions: PlainSettings,
     scale: pairs.PlainPairScale,
     level: float,
     lags: Lags | None,
@@ -61,13 +61,13 @@ def every_pair(
     ----------
     rows : of the data
     estimate : what would be claimed
-    actions : targets and values
+    actions : what can be chosen, as the kernels take it
     scale : what the rule asks of pairs
     level : evidence that is high enough, what the shares of the mixture cost included
     lags : what the certificate said of the pairs when it was last looked at
     """
     found = pairs.pair_evidence(plain_rows_of(rows), estimate.weights, scale)
-    gains = pairs.pair_gains(found, plain_model_of(estimate), rows.means, *actions)
+    gains = pairs.pair_gains(found, plain_model_of(estimate), rows.means, actions)
     evidence = found.evidence
     if lags is not None:
         evidence = evidence + lags.edges[found.effects, found.causes]
@@ -78,7 +78,7 @@ def with_graphs(stage: Stage, lags: Lags, level: float, counts: Floats) -> Stage
     """The same, and besides the rivals that lagged behind when all were last looked at.
 
     level : evidence that is high enough against these
-    counts : (k,), how often each action was taken
+    counts : (k,), how often each choice was taken
     """
     deficits = np.concatenate([stage.deficits, level - lags.evidence(counts)])
     return Stage(deficits, np.vstack([stage.gains, lags.gains]))

@@ -9,6 +9,7 @@ from causalfocus.guarantees.gaussian import GaussianRule
 from causalfocus.guarantees.guarantee import Guarantee
 from causalfocus.guarantees.paper import PaperRule
 from causalfocus.system.actions import ActionSet
+from causalfocus.system.choices import Ends
 from causalfocus.system.space import ModelClass
 
 RuleName = Literal["gaussian", "class", "paper"]
@@ -31,6 +32,7 @@ def guarantee_of(
     *,
     epsilon: float | None,
     delta: float = 0.05,
+    ends: Ends | None = None,
 ) -> Guarantee:
     """The rule of a name, for some actions, accuracy and confidence.
 
@@ -39,11 +41,12 @@ def guarantee_of(
     rule : a name, or a class that is a `Guarantee`
     actions, space : what can be done, and what matters
     epsilon, delta : accuracy and confidence; checked
+    ends : who picks the ends of the ranges, "coin" or "game"; None for what the rule does by itself
     """
     kind = RULES.get(rule) if isinstance(rule, str) else rule
     if isinstance(kind, type) and issubclass(kind, Guarantee) and not isabstract(kind):
         checked = None if epsilon is None else space.checked_epsilon(epsilon)
-        return kind(actions, space, checked, delta)
+        return kind(actions, space, checked, delta, ends)
     known = ", ".join(map(repr, RULES))
     raise InvalidInputError(
         f"rule must be one of {known}, or a class that is a Guarantee; got {rule!r}."

@@ -6,7 +6,7 @@ kernel each record costs about two microseconds, so few of them cross that line.
 
 from typing import NamedTuple
 
-from causalfocus.arrays import Floats, Ints
+from causalfocus.arrays import Bools, Floats, Ints
 from causalfocus.kernels.compile import kernel
 
 
@@ -46,12 +46,13 @@ class Parameters(NamedTuple):
 
 
 class Actions(NamedTuple):
-    """Actions as parallel arrays: targets (-1 for passive observation), values, and weights, how
-    often each is taken.
+    """Actions as parallel arrays, one row each: which nodes are set, mean and variance of the
+    values that they are set to (k, p); and how often each action is taken (k,).
     """
 
-    targets: Ints
+    is_set: Bools
     values: Floats
+    spreads: Floats
     weights: Floats
 
 
@@ -76,7 +77,8 @@ class Span(NamedTuple):
 PlainRow = tuple[Floats, Floats, int]
 PlainRows = tuple[Floats, Floats, Floats]
 PlainModel = tuple[Floats, Floats, Floats, Ints]
-PlainActions = tuple[Ints, Floats, Floats]
+PlainSettings = tuple[Bools, Floats, Floats]
+PlainActions = tuple[Bools, Floats, Floats, Floats]
 PlainBounds = tuple[float, float, float, float]
 """The same as plain tuples, in the order of the fields: where Python calls a kernel these cost a
 fifth of a record. The kernels that every round calls take them, and name their parts first."""
@@ -99,8 +101,8 @@ def as_model(plain: PlainModel) -> Model:
 @kernel
 def as_actions(plain: PlainActions) -> Actions:
     """Return actions by their names."""
-    targets, values, weights = plain
-    return Actions(targets, values, weights)
+    is_set, values, spreads, weights = plain
+    return Actions(is_set, values, spreads, weights)
 
 
 @kernel

@@ -4,8 +4,6 @@ import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import numpy as np
-
 from causalfocus.allocation.game import solve
 from causalfocus.arrays import Floats
 from causalfocus.errors import AlreadyStoppedError, InvalidInputError, UnidentifiableWarning
@@ -26,6 +24,7 @@ from causalfocus.learner.round import Design, FocusState, Rounds
 from causalfocus.moments.moments import Moments
 from causalfocus.oracles.beliefs import edge_probabilities
 from causalfocus.system.actions import Action, ActionSet
+from causalfocus.system.choices import Ends
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import ModelClass
 
@@ -54,6 +53,10 @@ class Focus(Recording[FocusState]):
         comparison; it does not fire at any feasible number of samples and says so. Or a class of
         your own that is a `Guarantee`
     design : "focus" chooses actions as in the paper; "uniform" takes them in turn, for comparison
+    ends : "coin": the design chooses which variables to set, and a fair coin for each the end of
+        its range, so that both ends are balanced. "game": the design chooses the ends too, as in
+        the paper. By default the coin, and the game under the paper's rule
+    seed : of the coins; one is drawn if there is none, see `seed`
     """
 
     def __init__(
@@ -65,15 +68,18 @@ class Focus(Recording[FocusState]):
         delta: float = 0.05,
         rule: Rule = DEFAULT_RULE,
         design: Design = "focus",
+        ends: Ends | None = None,
+        seed: int | None = None,
     ) -> None:
-        super().__init__(actions)
         _warn_of_unsettable(actions)
         if design not in ("focus", "uniform"):
             raise InvalidInputError(f"design must be 'focus' or 'uniform', got {design!r}.")
         self.rule, self.design = rule, design
-        self.guarantee: Guarantee = guarantee_of(rule, actions, space, epsilon=epsilon, delta=delta)
-        costs = np.array(actions.costs) / min(actions.costs)  # exactly 1 where they are equal
-        self._rounds = Rounds(self.guarantee, design, costs)
+        self.guarantee: Guarantee = guarantee_of(
+            rule, actions, space, epsilon=epsilon, delta=delta, ends=ends
+        )
+        super().__init__(self.guarantee.choices, seed)
+        self._rounds = Rounds(self.guarantee, design)
         self._state = self._rounds.start(self._blank_state())
 
     @property
@@ -94,8 +100,7 @@ class Focus(Recording[FocusState]):
     @property
     def allocation(self) -> dict[Action, float]:
         """How the next rounds will be shared out over the actions: shares of the cost."""
-        shares = self._rounds.allocation(self._state)
-        return dict(zip(self.actions, shares.tolist(), strict=True))
+        return self.choices.spread(self._rounds.allocation(self._state))
 
     @property
     def estimate(self) -> LinearSEM:
@@ -144,7 +149,7 @@ class Focus(Recording[FocusState]):
         self._state = self._state.change(continued=(*self._state.continued, self.rounds))
 
     def after(self, told: Told) -> FocusState:
-        at = self._index.get(told.action)
+        at = self.choices.index(told.action)
         cost = 1.0 if at is None else float(self._rounds.costs[at])
         return self._rounds.learn(self._write_down(told), cost)
 
@@ -199,7 +204,7 @@ class Focus(Recording[FocusState]):
             return None
         game = solve(
             lambda design: self.guarantee.rival(self.estimate, design),
-            np.array(self.actions.costs),
+            self.choices.costs,
             DOUBT_GAP,
         )
         return None if game.value > 0.0 else game.binding_responses()[0].response.changes
@@ -241,7 +246,15 @@ class Focus(Recording[FocusState]):
     def _twin(self, space: ModelClass, rule: Rule) -> "Focus":
         """One that was told nothing yet."""
         asked: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.delta}
-        return Focus(self.actions, space, rule=rule, design=self.design, **asked)
+        return Focus(
+            self.actions,
+            space,
+            rule=rule,
+            design=self.design,
+            ends=self.guarantee.ends,
+            seed=self.seed,
+            **asked,
+        )
 
 
 def _warn_of_unsettable(actions: ActionSet) -> None:

@@ -10,10 +10,13 @@ import numpy as np
 from causalfocus.arrays import Floats
 from causalfocus.errors import InvalidInputError
 from causalfocus.learner.protocol import Sample, Told
+from causalfocus.learner.seed import checked_seed
 from causalfocus.learner.state import Ask, Asks, LearnerState
+from causalfocus.learner.tallies import cost_of, tally
 from causalfocus.moments.moments import Moments
 from causalfocus.moments.state import State as MomentState
-from causalfocus.system.actions import Action, ActionSet, actions_as_arrays
+from causalfocus.system.actions import Action
+from causalfocus.system.choices import Choices
 
 S = TypeVar("S", bound=LearnerState)
 
@@ -23,15 +26,15 @@ class Recording(ABC, Generic[S]):
 
     Parameters
     ----------
-    actions : what can be done
+    choices : what can be chosen, from which actions
+    seed : of all that it draws; drawn itself if there is none
     """
 
     _state: S
 
-    def __init__(self, actions: ActionSet) -> None:
-        self.actions = actions
-        self._targets, self._values = actions_as_arrays(actions, actions.names)
-        self._index = {action: i for i, action in enumerate(actions)}
+    def __init__(self, choices: Choices, seed: int | None) -> None:
+        self.actions, self.choices = choices.actions, choices
+        self.seed = checked_seed(seed)
         self._log: MutableSequence[Told] = []
 
     def _blank_state(self) -> LearnerState:
@@ -39,7 +42,8 @@ class Recording(ABC, Generic[S]):
         return LearnerState(
             rounds=0,
             moments=MomentState.empty(len(self.names)),
-            counts=np.zeros(len(self.actions)),
+            counts=np.zeros(len(self.choices)),
+            tallies={},
             asks=Asks(),
         )
 
@@ -68,13 +72,15 @@ class Recording(ABC, Generic[S]):
 
     @property
     def counts(self) -> dict[Action, int]:
-        """How often each action of the set was taken."""
-        return {a: int(n) for a, n in zip(self.actions, self._state.counts, strict=True)}
+        """How often each action of the set was taken; those that never were are left out where
+        several variables may be set at once.
+        """
+        return tally(self.actions, self._state.tallies)
 
     @property
     def cost(self) -> float:
         """What the rounds so far have cost; actions that are not in the set are not counted."""
-        return float(self._state.counts @ np.array(self.actions.costs))
+        return cost_of(self.actions, self._state.tallies)
 
     @property
     def pending(self) -> tuple[Ask, ...]:
@@ -117,13 +123,14 @@ class Recording(ABC, Generic[S]):
         self._require_asking()
         counts, t = self._state.counts.copy(), self._state.rounds + len(pending)
         for action in pending:
-            if action in self._index:
-                counts[self._index[action]] += 1
-        chosen = []
+            at = self.choices.index(action)
+            if at is not None:
+                counts[at] += 1
+        chosen, number = [], self._state.asks.issued + 1
         for i in range(n):
             at = self.next_index(counts, t + i)
             counts[at] += 1
-            chosen.append(self.actions[at])
+            chosen.append(self.choices.draw(at, self.seed, number + i))
         return chosen
 
     def put_ask(self, number: int, action: Action) -> None:
@@ -142,7 +149,7 @@ class Recording(ABC, Generic[S]):
 
     @abstractmethod
     def next_index(self, counts: Floats, t: int) -> int:
-        """Index of the next action, after t rounds with these counts."""
+        """Index of the next choice, after t rounds with these counts."""
 
     def tell(self, action: Action, sample: Sample) -> None:
         """Take in one sample, asked for or not: a mapping from name to value, or p numbers.
@@ -172,16 +179,18 @@ class Recording(ABC, Generic[S]):
 
     def _write_down(self, told: Told) -> S:
         """The present state with a sample written down and nothing learned from it."""
-        moments, counts = self.moments, self._state.counts
+        moments, counts, tallies = self.moments, self._state.counts, self._state.tallies
         moments.add_row(told.action, told.sample)
-        at = self._index.get(told.action)
+        at = self.choices.index(told.action)
         if at is not None:
             counts = counts.copy()
             counts[at] += 1
+            tallies = {**tallies, told.action: tallies.get(told.action, 0) + 1}
         return self._state.change(
             rounds=self.rounds + 1,
             moments=moments.state,
             counts=counts,
+            tallies=tallies,
             asks=self._state.asks.settle(told.ask),
         )
 

@@ -1,14 +1,13 @@
 """What a learner has to say."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
-from causalfocus.arrays import Floats
 from causalfocus.guarantees.decision import Decision
 from causalfocus.guarantees.guarantee import Guarantee
 from causalfocus.guarantees.verdicts import Interval
 from causalfocus.learner.advice import advice
+from causalfocus.learner.tallies import cost_of, tally
 from causalfocus.moments.moments import Moments
 from causalfocus.system.actions import Action
 from causalfocus.system.sem import LinearSEM
@@ -50,7 +49,7 @@ def result_of(
     moments: Moments,
     estimate: LinearSEM,
     decision: Decision,
-    counts: Floats,
+    tallies: Mapping[Action, int],
     *,
     has_stopped: bool,
 ) -> Result:
@@ -65,8 +64,8 @@ def result_of(
         threshold=decision.threshold,
         delta=guarantee.delta,
         epsilon=guarantee.epsilon,
-        counts={a: int(n) for a, n in zip(guarantee.actions, counts, strict=True)},
-        cost=float(counts @ np.array(guarantee.actions.costs)),
+        counts=tally(guarantee.actions, tallies),
+        cost=cost_of(guarantee.actions, tallies),
     )
 
 

@@ -14,9 +14,10 @@ import numpy as np
 from causalfocus.allocation import (
     AdaHedge,
     Stage,
+    covering_action,
     forced_action,
     pursued_action,
-    tracked_action,
+    tracked,
 )
 from causalfocus.arrays import Floats
 from causalfocus.guarantees.decision import Decision
@@ -90,12 +91,16 @@ class Rounds:
     ----------
     guarantee : the rule
     design : "focus", or "uniform", which takes the actions in turn
-    costs : (k,), in units of the cheapest action; exactly 1 where they are equal
     """
 
     guarantee: Guarantee
     design: Design
-    costs: Floats
+
+    @cached_property
+    def costs(self) -> Floats:
+        """(k,), of the choices in units of the cheapest; exactly 1 where they are equal."""
+        found: Floats = self.guarantee.choices.costs / self.guarantee.choices.costs.min()
+        return found
 
     def start(self, blank: LearnerState) -> FocusState:
         """Before the first sample."""
@@ -181,7 +186,7 @@ class Rounds:
             self.moments_of(state),
             standing.estimate,
             standing.decision,
-            state.counts,
+            state.tallies,
             has_stopped=has_stopped,
         )
 
@@ -189,19 +194,31 @@ class Rounds:
         """Pursuit of the rivals that are furthest from being rejected; when they are done, tracking
         of the game's allocation if the rule plays it.
 
-        counts : with the rounds that are under way
+        counts : of the choices, with the rounds that are under way
         t : their sum, and that of actions which are not in the set
         """
+        choices = self.guarantee.choices
         if self.design == "uniform":
-            return int(counts.argmin())
+            return int((counts / choices.sizes).argmin())
         spent = counts * self.costs
         total = t + float((spent - counts).sum())
-        share = self.guarantee.exploration
-        forced = forced_action(spent, total, share)
+        forced = self._forced(counts, spent, total)
         if forced is not None:
             return forced
         pursued = self._pursue(state, counts - state.counts, spent)
-        return tracked_action(spent, state.played, total, share) if pursued is None else pursued
+        return tracked(spent, state.played, self.costs) if pursued is None else pursued
+
+    def _forced(self, counts: Floats, spent: Floats, total: float) -> int | None:
+        """The choice that exploration asks for: one by one where a single variable is set, and so
+        that every pair of a variable that is set and one that is free keeps occurring where it may
+        be several.
+        """
+        choices, share = self.guarantee.choices, self.guarantee.exploration
+        if choices.actions.at_once < 2:
+            return forced_action(spent, total, share)
+        if counts[0] == 0.0:
+            return 0
+        return covering_action(choices.covers, spent, self.costs, total, share)
 
     def _pursue(self, state: FocusState, pending: Floats, spent: Floats) -> int | None:
         """The action against whoever is furthest from being rejected; None leaves it to the game.

@@ -5,7 +5,7 @@ so a sample is taken in whole or not at all. What a state holds is never written
 grows with the rounds is copied.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Self
 
@@ -84,13 +84,15 @@ class LearnerState:
     ----------
     rounds : samples that were told
     moments : their sums
-    counts : (k,), how often each action of the set was taken
+    counts : (k,), how often each choice of the design was taken
+    tallies : how often each action of the set was taken; those that never were may be left out
     asks : what was asked for
     """
 
     rounds: int
     moments: MomentState
     counts: Floats
+    tallies: Mapping[Action, int]
     asks: Asks
 
     def change(self, **parts: Any) -> Self:

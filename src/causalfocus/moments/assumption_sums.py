@@ -1,7 +1,7 @@
 """What is kept beyond the moments so that the data can speak against the assumptions.
 
-Sums with squares and time, one group per action, and the same as they stood at earlier marks. A
-constant amount of work per sample.
+Sums with squares and time, and sums by what was done, as they are and as they stood at earlier
+marks. A constant amount of work per sample.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,10 +9,21 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from causalfocus.arrays import Floats, Ints
+from causalfocus.arrays import Bools, Floats, Ints
 from causalfocus.kernels.records import PlainRow
 from causalfocus.kernels.sums import assumption_sums as watch_sums
 from causalfocus.kernels.sums import moment_sums
+
+Origins = tuple[Floats, Ints]
+"""Origins (m, p), and which of them serves each row (p,)."""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """The sums as they stood at some time."""
+
+    sums: Floats
+    groups: Floats
 
 
 @dataclass(frozen=True)
@@ -21,84 +32,123 @@ class Watch:
 
     Attributes
     ----------
-    sums : about zero, about the first anchor and about the second; see `kernels.watch_sums`
-    firsts : the value that each node was first set to; nan if never
+    sums, groups : about zero and about the origins of the rows; see `kernels.watch_sums`
+    firsts : the value that each node was first asked to be set to; nan if never
     marks : the sums as they stood at earlier marks
     """
 
     p: int
     n: int
     sums: Floats
+    groups: Floats
     firsts: Floats
-    marks: Mapping[int, Floats]
+    marks: Mapping[int, Mark]
 
     @classmethod
     def empty(cls, p: int) -> "Watch":
         size = 2 * p + 2
-        return cls(p, 0, np.zeros((3, 2, 2 * p + 1, size, size)), np.full(p, np.nan), {})
+        sums = np.zeros((2, 2, p, size, size))
+        groups = np.zeros((2, 2, p, 2 * p + 1, p + 1, p + 1))
+        return cls(p, 0, sums, groups, np.full(p, np.nan), {})
 
-    def after(self, targets: Ints, samples: Floats, origins: Floats) -> "Watch":
+    def after(
+        self, is_set: Bools, values: Floats, samples: Floats, views: Sequence[Origins]
+    ) -> "Watch":
         """With checked samples taken in.
 
-        origins : (2, p) or (3, p), those of the sums that are kept
+        is_set, values : (n, p), which nodes were set, and what was asked for
+        views : the origins of the sums that are kept
         """
-        sums, firsts = self.sums.copy(), self.firsts.copy()
-        for view, origin in enumerate(origins):
-            watch_sums.watch_samples(sums[view], origin, firsts, targets, samples, float(self.n))
-        return Watch(self.p, self.n + len(targets), sums, firsts, self.marks)
+        sums, groups, firsts = self.sums.copy(), self.groups.copy(), self.firsts
+        for view, (origins, own) in enumerate(views):
+            firsts = self.firsts.copy()
+            watch_sums.watch_samples(
+                sums[view],
+                groups[view],
+                origins,
+                own,
+                firsts,
+                is_set,
+                values,
+                samples,
+                float(self.n),
+            )
+        return Watch(self.p, self.n + len(samples), sums, groups, firsts, self.marks)
 
     def with_mark(self, mark: int) -> "Watch":
         """The present state is remembered."""
-        return replace(self, marks={**self.marks, mark: self.sums})
+        return replace(self, marks={**self.marks, mark: Mark(self.sums, self.groups)})
 
-    def merge(self, other: "Watch", steps: Sequence[Floats], *, keeps_marks: bool) -> "Watch":
+    def merge(self, other: "Watch", steps: Floats, *, keeps_marks: bool) -> "Watch":
         """With what another saw later. What a node was first set to here stays its first value.
 
-        steps : from the other's first anchor to those here, (2, p) each, high and low parts
+        steps : (p, 2, p), from the other's origins to those here, high and low parts
         keeps_marks : False if digits were lost on the way. What is lost before a mark does no harm
             to what comes after it, so the marks to come can be trusted, but not those before
         """
         firsts = np.where(np.isnan(self.firsts), other.firsts, self.firsts)
-        sums = self.sums.copy()
-        theirs = [other.sums[0], *(watch_sums.move_origin(other.sums[1], by) for by in steps)]
-        for view, part in enumerate(theirs):
-            later = watch_sums.move_time(part, float(self.n))
-            for k in np.flatnonzero(~np.isnan(other.firsts) & (other.firsts != firsts)):
-                pair = [2 * k, 2 * k + 1]
-                if other.has_only_other_value(int(k), float(firsts[k])):
-                    later[:, pair] = later[:, pair[::-1]]
-                else:
-                    group = later[:, pair[1:]].copy()
-                    moment_sums.merge(group, later[:, pair[:1]])
-                    later[:, pair[1:]], later[:, pair[:1]] = group, 0.0
-            moment_sums.merge(sums[view], later)
+        sums, groups = self.sums.copy(), self.groups.copy()
+        moved = [other.sums[0], watch_sums.move_origin(other.sums[1], steps)]
+        for view, part in enumerate(moved):
+            moment_sums.merge(sums[view], watch_sums.move_time(part, float(self.n)))
+        theirs = other.groups.copy()
+        for g in range(2 * self.p + 1):
+            theirs[1, :, :, g], _ = moment_sums.move_origin(other.groups[1, :, :, g], steps)
+        for k in np.flatnonzero(~np.isnan(other.firsts) & (other.firsts != firsts)):
+            pair = [2 * k, 2 * k + 1]
+            if other.has_only_other_value(int(k), float(firsts[k])):
+                theirs[:, :, :, pair] = theirs[:, :, :, pair[::-1]]
+                continue
+            for view in range(2):
+                group = theirs[view, :, :, pair[1]].copy()
+                moment_sums.merge(group, theirs[view, :, :, pair[0]])
+                theirs[view, :, :, pair[1]], theirs[view, :, :, pair[0]] = group, 0.0
+        for view in range(2):
+            for g in range(2 * self.p + 1):
+                group = groups[view, :, :, g].copy()
+                moment_sums.merge(group, theirs[view, :, :, g])
+                groups[view, :, :, g] = group
         marks = self.marks if keeps_marks else {}
-        return Watch(self.p, self.n + other.n, sums, firsts, marks)
+        return Watch(self.p, self.n + other.n, sums, groups, firsts, marks)
 
     def has_only_other_value(self, k: int, value: float) -> bool:
-        """Whether a node that was set to more than its first value was then set to this one."""
-        group = self.sums[0, 0, 2 * k + 1]
-        n, plain, square = group[self.p, self.p], group[self.p, k], group[k, k]
-        return bool(abs(square - 2 * value * plain + n * value**2) <= 1e-12 * square)
+        """Whether a node that was set to more than its first value was then set to this one, in all
+        rows that saw it.
+        """
+        seen = self.groups[0, 0, :, 2 * k + 1]
+        n, plain, square = seen[:, self.p, self.p], seen[:, self.p, k], seen[:, k, k]
+        away = np.abs(square - 2 * value * plain + n * value**2)
+        return bool((away <= 1e-12 * square).all())
 
-    def rows(self, mark: int, views: Sequence[int]) -> "WatchedRows":
+    def rows(self, mark: int, *, about_origins: bool) -> "WatchedRows":
         """Training and later samples, split at a mark.
 
-        views : per node which of the sums serve it
+        about_origins : the sums about the origins of the rows are meant, not those about zero
         """
-        training = self.marks[mark]
-        later = {v: moment_sums.difference(self.sums[v], training[v]) for v in set(views)}
-        return WatchedRows(self.p, tuple(views), training, later)
+        training, view = self.marks[mark], int(about_origins)
+        later = moment_sums.difference(self.sums[view], training.sums[view])
+        groups = np.stack(
+            [
+                moment_sums.difference(
+                    self.groups[view, :, :, g].copy(), training.groups[view, :, :, g].copy()
+                )
+                for g in range(2 * self.p + 1)
+            ],
+            axis=2,
+        )
+        return WatchedRows(self.p, training.sums[view], later, groups)
 
 
 @dataclass(frozen=True)
 class WatchedRows:
-    """Two parts of the samples, by time. Columns: x, the constant, squares, time."""
+    """Two parts of the samples, by time. Columns: x, the constant, squares, time; of groups x and
+    the constant alone.
+    """
 
     p: int
-    _views: tuple[int, ...]
     _training: Floats
-    _later: Mapping[int, Floats]
+    _later: Floats
+    _groups: Floats
 
     @property
     def time(self) -> int:
@@ -109,17 +159,25 @@ class WatchedRows:
         """Column of the square of node k."""
         return self.p + 1 + k
 
-    def groups_of(self, j: int) -> Ints:
-        """Groups of samples in which node j was not set."""
-        return np.array([g for g in range(2 * self.p + 1) if g // 2 != j])
+    def groups_of(self, j: int) -> list[int]:
+        """Groups that samples in which node j was free may be in."""
+        return [g for g in range(2 * self.p + 1) if g // 2 != j]
 
     def training(self, j: int) -> tuple[PlainRow, float]:
-        return self._row(self._training[self._views[j]], j, self.groups_of(j))
+        return self._row(self._training[:, j], j)
 
-    def later(self, j: int, groups: Ints | None = None) -> tuple[PlainRow, float]:
-        chosen = self.groups_of(j) if groups is None else groups
-        return self._row(self._later[self._views[j]], j, chosen)
+    def later(self, j: int) -> tuple[PlainRow, float]:
+        return self._row(self._later[:, j], j)
 
-    def _row(self, sums: Floats, j: int, groups: Ints) -> tuple[PlainRow, float]:
-        high, low, n = watch_sums.watched_row(sums, groups)
+    def group(self, j: int, g: int) -> tuple[PlainRow, float]:
+        """The later samples of the row of j that are in a group."""
+        return self._row(self._groups[:, j, g], j)
+
+    def without_group(self, j: int, g: int) -> tuple[PlainRow, float]:
+        """The later samples of the row of j that are not in a group."""
+        rest = watch_sums.without_group(self._later[:, j], self._groups[:, j, g])
+        return self._row(rest, j)
+
+    def _row(self, lower: Floats, j: int) -> tuple[PlainRow, float]:
+        high, low, n = watch_sums.full_row(lower, self.p)
         return (high, low, j), n

@@ -1,13 +1,13 @@
 """Moments: all that the data, or a model under action weights, say to the engine.
 
 The one interface between statistics and optimisation. For every node j it holds, over the samples
-in which j was not set, the number n_j and the matrix G_j of sums of products
+in which j was free, the number n_j and the matrix G_j of sums of products
 (Eqs. alternative_local_weight to alternative_local_second_moment); the optimisers cannot tell
 whether these came from samples or from a model.
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, Self
 
@@ -18,12 +18,11 @@ from causalfocus.arrays import Floats
 from causalfocus.errors import InvalidInputError
 from causalfocus.kernels.records import Actions, Model
 from causalfocus.kernels.sums import moment_sums
-from causalfocus.moments.anchors import Anchors
 from causalfocus.moments.assumption_sums import WatchedRows
 from causalfocus.moments.marks import mark_at, marks_before, training_mark
 from causalfocus.moments.state import State
 from causalfocus.moments.views import RowMoments, Split, TimedRows
-from causalfocus.system.actions import OBSERVE, Action, actions_as_arrays, target_index
+from causalfocus.system.actions import OBSERVE, Action, actions_as_arrays, require_action
 from causalfocus.system.names import checked_names, position
 from causalfocus.system.sem import LinearSEM
 
@@ -94,18 +93,16 @@ class Moments:
                 "The expected moments are too large for floating-point numbers: the model, the "
                 "values that are set or the weights are beyond any measurement. Rescale them."
             )
-        total = float(sums[0, :, -1, -1].sum())
-        origins = np.zeros((3, len(model.names)))
-        origins[1] = model.moments(OBSERVE).mean
+        total = float(actions.weights.sum())
+        origin = model.moments(OBSERVE).mean
         # Less its mean, the system is the same without constants.
         centred = reference._replace(intercepts=np.zeros(len(model.names)))
-        targets = actions.targets
-        shifted = actions.values - np.where(targets >= 0, origins[1][targets], 0.0)
+        shifted = np.where(actions.is_set, actions.values - origin, 0.0)
         about = moment_sums.expected_sums(centred, actions._replace(values=shifted))
-        sums = np.stack([sums, about, np.zeros_like(sums)])
+        sums = np.stack([sums, about])
         marks = {m: sums * (mark_at(m) / total) for m in range(marks_before(total))}
         empty = State.empty(len(model.names))
-        state = replace(empty, n=total, sums=sums, origins=origins, marks=marks)
+        state = replace(empty, n=total, sums=sums, origins=origin[None, :], marks=marks)
         return cls.from_state(model.names, state)
 
     @property
@@ -122,9 +119,9 @@ class Moments:
 
     def add_row(self, action: Action, row: Floats) -> None:
         """Add one sample that `as_row` has checked."""
-        target = target_index(action, self.names)
-        state = self._state.with_anchor(round(self.n) + 1, target, row)
-        self._state = state.after(np.array([target]), row[None, :])
+        is_set, values, _ = actions_as_arrays([action], self.names)
+        state = self._state.with_anchor(round(self.n) + 1, is_set[0], row)
+        self._state = state.after(is_set, values, row[None, :])
 
     def add_many(self, actions: Sequence[Action], samples: ArrayLike) -> None:
         """Add samples in bulk, one row and one action each. On an error nothing is added."""
@@ -136,22 +133,20 @@ class Moments:
                 f"samples must have one row for each of the {len(actions)} actions and one column "
                 f"for each of the nodes {', '.join(self.names)}; got shape {matrix.shape}."
             )
-        targets, _ = actions_as_arrays(actions, self.names)
+        is_set, values, _ = actions_as_arrays(actions, self.names)
         for s, action in enumerate(actions):
             try:
-                self._check(action, int(targets[s]), matrix[s])
+                self._check(action, matrix[s])
             except InvalidInputError as error:
                 raise InvalidInputError(f"Sample {s + 1} of {len(actions)}: {error}") from None
         state, start = self._state, 0
-        for number, (target, row) in enumerate(
-            zip(targets, matrix, strict=True), round(self.n) + 1
-        ):
-            state = state.with_anchor(number, int(target), row)
+        for number, (chosen, row) in enumerate(zip(is_set, matrix, strict=True), round(self.n) + 1):
+            state = state.with_anchor(number, chosen, row)
             if state.anchors.complete_after < math.inf or state.is_expected:
                 break
-        while start < len(targets):
+        while start < len(matrix):
             end = start + mark_at(marks_before(state.n + 1)) - round(state.n)
-            state = state.after(targets[start:end], matrix[start:end])
+            state = state.after(is_set[start:end], values[start:end], matrix[start:end])
             start = end
         self._state = state
 
@@ -181,26 +176,15 @@ class Moments:
         return state.views[intercept]
 
     def _rows(self, sums: Floats, intercept: bool) -> RowMoments:
-        if not intercept:
-            return RowMoments(*moment_sums.row_moments(sums[0], False))
-        found = self._own_views(lambda view: moment_sums.row_moments(view, True), sums)
-        grams, lows, counts, means = found
-        means += np.where(counts[:, None] > 0.0, self._state.origins[self._views], 0.0)
+        grams, lows, counts, means = moment_sums.row_moments(sums[int(intercept)], intercept)
+        if intercept:
+            means += np.where(counts[:, None] > 0.0, self._own_origins, 0.0)
         return RowMoments(grams, lows, counts, means)
 
     @property
-    def _views(self) -> list[int]:
-        """Which sums serve each row if there is an intercept."""
-        return [2 if j == self._state.anchors.apart else 1 for j in range(len(self.names))]
-
-    def _own_views(
-        self, read: Callable[[Floats], tuple[Floats, ...]], sums: Floats
-    ) -> tuple[Floats, ...]:
-        """Per-node arrays, those of the node that has an anchor of its own from its own sums."""
-        found, apart = read(sums[1]), self._state.anchors.apart
-        if apart >= 0:
-            for mine, own in zip(found, read(sums[2]), strict=True):
-                mine[apart] = own[apart]
+    def _own_origins(self) -> Floats:
+        """(p, p), the origin of every row."""
+        found: Floats = self._state.origins[self._state.own]
         return found
 
     def evidence_rows(self, *, intercept: bool) -> RowMoments:
@@ -208,9 +192,9 @@ class Moments:
 
         Without intercept it is `rows`. With one, node j's samples are shifted by the first of
         them, which then counts for nothing, and the Gram matrices get a last row and column for
-        the constant: (p, p + 1, p + 1). If the very first sample set a node, that node's first own
-        sample counts for nothing in every row: a sample must count for all rows that it can or
-        for none, or the swapped rows could close a cycle.
+        the constant: (p, p + 1, p + 1). If the very first sample set some nodes, the first samples
+        that leave these free count for nothing in every row: a sample must count for all rows that
+        it can or for none, or the swapped rows could close a cycle.
         """
         return (
             self.rows(intercept=False) if not intercept else self._about_anchors(self._state.sums)
@@ -218,16 +202,16 @@ class Moments:
 
     def _about_anchors(self, sums: Floats, *, is_later: bool = False) -> RowMoments:
         """About the anchors; those do not count, unless the sums are of later samples."""
-        p = len(self.names)
-        uncounted, left_out = 1.0, self._state.anchors.skips(p)
-        if is_later:
-            uncounted, left_out = 0.0, Anchors().skips(p)
-        grams, lows, counts = self._own_views(
-            lambda view: moment_sums.anchored_moments(view, uncounted, *left_out), sums
-        )
+        anchors = self._state.anchors
+        if is_later or not anchors.samples:
+            none = np.zeros((len(self.names), len(self._state.origins)), dtype=np.bool_)
+            left_out = (0.0 if is_later else 1.0), self._state.origins, none
+        else:
+            left_out = 1.0, anchors.values, anchors.skips
+        grams, lows, counts = moment_sums.anchored_moments(sums[1], *left_out, self._state.own)
         if not self._state.is_sure:
             grams[:] = math.nan
-        return RowMoments(grams, lows, counts, self._state.origins[self._views])
+        return RowMoments(grams, lows, counts, self._own_origins)
 
     def timed_rows(self, *, intercept: bool) -> TimedRows:
         """`evidence_rows` as they were at every mark, and as they are; without marks at which some
@@ -274,13 +258,12 @@ class Moments:
             return None
         if intercept and not self._state.is_sure:
             return None
-        return self._state.watch.rows(mark, self._views if intercept else [0] * len(self.names))
+        return self._state.watch.rows(mark, about_origins=intercept)
 
     def as_row(self, action: Action, sample: Mapping[str, float] | ArrayLike) -> Floats:
         """A sample as p numbers, checked, the assigned value in its place."""
-        target = target_index(action, self.names)
         if isinstance(sample, Mapping):
-            row = self._row_from_mapping(target, action, sample)
+            row = self._row_from_mapping(action, sample)
         else:
             row = _as_floats(sample)
             if row.shape != (len(self.names),):
@@ -288,15 +271,14 @@ class Moments:
                     f"A sample is {len(self.names)} numbers, for {', '.join(self.names)}; "
                     f"got shape {row.shape}."
                 )
-        self._check(action, target, row)
+        self._check(action, row)
         return row
 
-    def _row_from_mapping(self, target: int, action: Action, sample: Mapping[str, float]) -> Floats:
+    def _row_from_mapping(self, action: Action, sample: Mapping[str, float]) -> Floats:
         for name in sample:
             position(name, self.names)
-        given = dict(sample)
-        if target >= 0:
-            given.setdefault(self.names[target], action.value or 0.0)
+        require_action(action)
+        given = {**dict(action.settings), **sample}
         missing = [name for name in self.names if name not in given]
         if missing:
             raise InvalidInputError(
@@ -304,36 +286,36 @@ class Moments:
             )
         return _as_floats([given[name] for name in self.names])
 
-    def _check(self, action: Action, target: int, row: Floats) -> None:
-        """Raise on values that cannot be; write the assigned value over its report."""
+    def _check(self, action: Action, row: Floats) -> None:
+        """Raise on values that cannot be; write the assigned values over their reports."""
+        require_action(action)
         if not (np.abs(row) <= LARGEST_VALUE).all():
             j = int(np.flatnonzero(~(np.abs(row) <= LARGEST_VALUE))[0])
             raise InvalidInputError(
                 f"The value of {self.names[j]} is {row[j]:g}: every value must be a finite number "
                 f"of size at most {LARGEST_VALUE:g}. Leave the sample out if it was not measured."
             )
-        if target < 0 or action.value is None:
-            return
-        slack = ASSIGNMENT_SLACK * (abs(action.value) or 1.0)
-        if not abs(row[target] - action.value) <= slack:
-            raise InvalidInputError(
-                f"{self.names[target]} was set to {action.value:g} by {action} but the sample says "
-                f"{row[target]:g}. If the setting failed, the sample belongs to another action."
-            )
-        row[target] = action.value
+        for name, value in action.settings:
+            j = position(name, self.names)
+            if not abs(row[j] - value) <= ASSIGNMENT_SLACK * (abs(value) or 1.0):
+                raise InvalidInputError(
+                    f"{name} was set to {value:g} by {action} but the sample says {row[j]:g}. "
+                    f"If the setting failed, the sample belongs to another action."
+                )
+            row[j] = value
 
     def __repr__(self) -> str:
         return f"<Moments of {len(self.names)} nodes, n = {self.n:g}>"
 
 
 def weights_as_arrays(weights: Mapping[Action, float], names: Sequence[str]) -> Actions:
-    """Targets, values and weights of a mapping from action to weight, checked."""
+    """Actions and weights of a mapping from action to weight, checked, for the kernels."""
     if not isinstance(weights, Mapping):
         raise InvalidInputError(
             f"The weights must map actions to numbers, got {type(weights).__name__}. "
             f"For example {{cf.OBSERVE: 10, cf.do({names[0]!r}, 2.0): 5}}."
         )
-    targets, values = actions_as_arrays(weights, names)
+    settings = actions_as_arrays(weights, names)
     try:
         amounts = np.array([float(weight) for weight in weights.values()])
     except (TypeError, ValueError):
@@ -345,7 +327,7 @@ def weights_as_arrays(weights: Mapping[Action, float], names: Sequence[str]) -> 
         raise InvalidInputError(
             f"The weight of {action} is {weights[action]}: weights must be finite and not negative."
         )
-    return Actions(targets, values, amounts)
+    return Actions(*settings, amounts)
 
 
 def _as_floats(given: ArrayLike) -> Floats:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from causalfocus.arrays import Floats, Ints
+from causalfocus.arrays import Bools, Floats, Ints
 from causalfocus.kernels.sums import moment_sums
 from causalfocus.moments.anchors import Anchors, exact_difference
 from causalfocus.moments.assumption_sums import Watch
@@ -21,9 +21,9 @@ class State:
     Attributes
     ----------
     n : number of samples, or the total weight
-    sums : about each of the origins, see `kernels.moment_sums`
-    origins : (3, p), zero; the first sample; and the second anchor, for the one row that it serves.
-        Near the data, so that nothing is lost where they are far from zero
+    sums : (2, 2, p, p + 1, p + 1), about zero and about the origins, see `kernels.moment_sums`
+    origins : (m, p), near the data, so that nothing is lost where they are far from zero: those of
+        the rows
     anchors : the samples that serve as origins of the evidence; none of expected moments
     marks : the sums as they stood at earlier times
     watch : sums for testing the assumptions
@@ -42,11 +42,10 @@ class State:
 
     @classmethod
     def empty(cls, p: int) -> "State":
-        sums = np.zeros((3, 2, p + 1, p + 1, p + 1))
         return cls(
             n=0.0,
-            sums=sums,
-            origins=np.zeros((3, p)),
+            sums=np.zeros((2, 2, p, p + 1, p + 1)),
+            origins=np.zeros((1, p)),
             anchors=Anchors(),
             marks={},
             watch=Watch.empty(p),
@@ -56,25 +55,35 @@ class State:
     def is_expected(self) -> bool:
         return self.n > 0.0 and not self.anchors.samples
 
-    def with_anchor(self, number: int, target: int, row: Floats) -> "State":
-        """The same, knowing one more sample that may be an anchor."""
-        anchors = self.anchors.after(number, target, row)
-        if anchors is self.anchors or self.is_expected:
-            return self
-        origins = self.origins.copy()
-        origins[len(anchors.samples)] = row
-        return replace(self, origins=origins, anchors=anchors, views={})
+    @property
+    def p(self) -> int:
+        return int(self.sums.shape[2])
 
-    def after(self, targets: Ints, samples: Floats) -> "State":
-        """With more samples, up to the next mark at most."""
-        sums, apart = self.sums.copy(), self.anchors.apart
-        for view in (0, 1):
-            moment_sums.add_samples(sums[view], self.origins[view], targets, samples)
-        if apart >= 0:
-            own = targets != apart
-            moment_sums.add_samples(sums[2], self.origins[2], targets[own], samples[own])
-        watch = self.watch.after(targets, samples, self.origins[: 2 + (apart >= 0)])
-        n, mark, marks = round(self.n) + len(targets), marks_before(self.n + 1), self.marks
+    @property
+    def own(self) -> Ints:
+        """(p,), which of the origins serves each row."""
+        return self.anchors.own if self.anchors.samples else np.zeros(self.p, dtype=np.int64)
+
+    def with_anchor(self, number: int, is_set: Bools, row: Floats) -> "State":
+        """The same, knowing one more sample that may be an anchor."""
+        if self.is_expected:
+            return self
+        anchors = self.anchors.after(number, is_set, row)
+        if anchors is self.anchors:
+            return self
+        return replace(self, origins=anchors.values, anchors=anchors, views={})
+
+    def after(self, is_set: Bools, values: Floats, samples: Floats) -> "State":
+        """With more samples, up to the next mark at most.
+
+        is_set, values : (n, p), which nodes were set, and what was asked for
+        """
+        sums, own, origins = self.sums.copy(), self.own, self.origins
+        at_zero = np.zeros((1, self.p)), np.zeros(self.p, dtype=np.int64)
+        moment_sums.add_samples(sums[0], *at_zero, is_set, samples)
+        moment_sums.add_samples(sums[1], origins, own, is_set, samples)
+        watch = self.watch.after(is_set, values, samples, (at_zero, (origins, own)))
+        n, mark, marks = round(self.n) + len(samples), marks_before(self.n + 1), self.marks
         if n == mark_at(mark) and self.anchors.complete_after <= n:
             marks = {**marks, mark: sums}
             if is_training(mark):
@@ -82,7 +91,7 @@ class State:
         return State(
             n=float(n),
             sums=sums,
-            origins=self.origins,
+            origins=origins,
             anchors=self.anchors,
             marks=marks,
             watch=watch,
@@ -94,19 +103,18 @@ class State:
         if self.n == 0.0 or other.n == 0.0:
             return other if self.n == 0.0 else self
         state = self
-        for number, target, row in other.anchors.samples:
-            state = state.with_anchor(round(self.n) + number, target, row)
-        n_steps = 1 + (state.anchors.apart >= 0)
-        steps = [exact_difference(state.origins[1 + i], other.origins[1]) for i in range(n_steps)]
-        sums, largest_loss = state.sums.copy(), 0.0
+        for anchor in other.anchors.samples:
+            number = round(self.n) + anchor.number
+            state = state.with_anchor(number, anchor.is_set, anchor.values)
+        mine, theirs = state.origins[state.own], other.origins[other.own]
+        steps = np.array([exact_difference(a, b) for a, b in zip(mine, theirs, strict=True)])
+        sums = state.sums.copy()
         moment_sums.merge(sums[0], other.sums[0])
-        for i, by in enumerate(steps):
-            part, loss = moment_sums.move_origin(other.sums[1], by)
-            moment_sums.merge(sums[1 + i], part)
-            largest_loss = max(largest_loss, loss)
-        is_sure = state.is_sure and other.is_sure and largest_loss <= moment_sums.FAR
+        part, loss = moment_sums.move_origin(other.sums[1], steps)
+        moment_sums.merge(sums[1], part)
+        is_sure = state.is_sure and other.is_sure and loss <= moment_sums.FAR
         # The squares that are watched lose twice as many digits.
-        keeps_marks = largest_loss**2 <= moment_sums.FAR
+        keeps_marks = loss**2 <= moment_sums.FAR
         watch = state.watch.merge(other.watch, steps, keeps_marks=keeps_marks)
         n = state.n + other.n
         return replace(state, n=n, sums=sums, watch=watch, is_sure=is_sure, views={})

@@ -72,7 +72,7 @@ def best_alternative(
     with numerical_errors("alternative oracle", model):
         found = response.closest_rival(
             plain_model_of(model),
-            (actions.targets, actions.values, actions.weights),
+            (actions.is_set, actions.values, actions.spreads, actions.weights),
             plain_bounds_of(space),
             epsilon,
             space.intercept,

@@ -8,14 +8,13 @@ import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-import numpy as np
-
 from causalfocus.allocation.game import solve
 from causalfocus.arrays import Floats
 from causalfocus.errors import InvalidInputError
 from causalfocus.guarantees import DEFAULT_RULE, Guarantee, Rule, guarantee_of
 from causalfocus.oracles.limits import require_feasible_size
 from causalfocus.system.actions import Action, ActionSet
+from causalfocus.system.choices import Ends
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import ModelClass
 
@@ -43,7 +42,9 @@ class Complexity:
     Attributes
     ----------
     value, upper : lower and upper bound on C_epsilon, nats per round (per unit of cost)
-    allocation : the optimal design, the share of each action in the rounds (in the cost)
+    allocation : the optimal design, the share of each action in the rounds (in the cost); actions
+        without one are left out where several variables may be set at once
+    design : (k,), the same by the choices of the rule
     rivals : the alternatives that bind it, the heaviest first
     epsilon : None for the graph alone
     n_planes : cutting planes that were needed
@@ -52,6 +53,7 @@ class Complexity:
     value: float
     upper: float
     allocation: dict[Action, float]
+    design: Floats = field(repr=False)
     rivals: tuple[BindingRival, ...]
     epsilon: float | None
     n_planes: int
@@ -70,8 +72,8 @@ class Complexity:
     @property
     def share_of_rounds(self) -> dict[Action, float]:
         """The design as shares of the rounds; the allocation itself unless costs differ."""
-        amounts = np.array(list(self.allocation.values())) / self._problem.costs
-        return dict(zip(self.allocation, (amounts / amounts.sum()).tolist(), strict=True))
+        amounts = self.design / self._problem.costs
+        return self._problem.guarantee.choices.spread(amounts / amounts.sum())
 
     @property
     def has_lower_bound(self) -> bool:
@@ -112,6 +114,7 @@ def complexity(
     *,
     epsilon: float | None,
     rule: Rule = DEFAULT_RULE,
+    ends: Ends | None = None,
     gap: float = 1e-3,
 ) -> Complexity:
     """The information per round (per unit of cost) that the best design guarantees, C_epsilon.
@@ -129,6 +132,7 @@ def complexity(
     space : the model class
     epsilon : accuracy of the weights; None for the graph alone
     rule : with it the claim
+    ends : who picks the ends of the ranges, see `Focus`; the paper's C_epsilon has the game
     gap : relative distance of the bounds at which to stop
 
     Examples
@@ -149,7 +153,7 @@ def complexity(
             f"The model has the nodes {', '.join(model.names)} and the actions are for "
             f"{', '.join(actions.names)}: they must be the same, in the same order."
         )
-    guarantee = guarantee_of(rule, actions, space, epsilon=epsilon)
+    guarantee = guarantee_of(rule, actions, space, epsilon=epsilon, ends=ends)
     guarantee.require(model)
     if model.p == 1:
         raise InvalidInputError("A single node has no alternative: there is nothing to learn.")
@@ -164,7 +168,7 @@ class _Problem:
 
     @cached_property
     def costs(self) -> Floats:
-        return np.array(self.guarantee.actions.costs)
+        return self.guarantee.choices.costs
 
     def solve(self) -> Complexity:
         found = solve(
@@ -177,7 +181,8 @@ class _Problem:
         return Complexity(
             value=found.value,
             upper=found.upper,
-            allocation=dict(zip(self.guarantee.actions, found.design.tolist(), strict=True)),
+            allocation=self.guarantee.choices.spread(found.design),
+            design=found.design,
             rivals=rivals,
             epsilon=self.guarantee.epsilon,
             n_planes=len(found.responses),

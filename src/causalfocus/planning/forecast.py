@@ -18,6 +18,7 @@ from causalfocus.errors import InvalidInputError
 from causalfocus.guarantees import DEFAULT_RULE, Guarantee, Rule, guarantee_of
 from causalfocus.planning.complexity import Complexity, complexity
 from causalfocus.system.actions import Action, ActionSet
+from causalfocus.system.choices import Ends
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import ModelClass
 
@@ -55,6 +56,7 @@ def forecasts(
     epsilon: float | None,
     deltas: Sequence[float] = DELTAS,
     rule: Rule = DEFAULT_RULE,
+    ends: Ends | None = None,
 ) -> tuple[Forecast, ...]:
     """Rounds that FOCUS will need on a system, one forecast per delta; infinite if for ever.
 
@@ -66,20 +68,23 @@ def forecasts(
     epsilon : accuracy of the weights; None for the graph alone
     deltas : how often what is certified may be wrong
     rule : which one stops
+    ends : who picks the ends of the ranges, see `Focus`
     """
     if not guarantee_of(rule, actions, space, epsilon=epsilon).has_forecast:
         raise InvalidInputError(f"The rule {rule!r} stops at no feasible number of rounds.")
-    found = complexity(model, actions, space, epsilon=epsilon, rule=rule)
+    found = complexity(model, actions, space, epsilon=epsilon, rule=rule, ends=ends)
     result, start = [], 1.0
     for delta in sorted(deltas, reverse=True):
-        guarantee = guarantee_of(rule, actions, space, epsilon=found.epsilon, delta=delta)
+        guarantee = guarantee_of(
+            rule, actions, space, epsilon=found.epsilon, delta=delta, ends=ends
+        )
         share = partial(_share, found, guarantee)
         if found.is_identifiable and start < math.inf:
             start = guarantee.forecast(model, share, start)
         ideal = start if found.is_identifiable else math.inf
         parts = share(ideal)
         low, middle, high = (factor * ideal for factor in guarantee.spread)
-        per_round = sum(parts[a] * cost for a, cost in zip(actions, actions.costs, strict=True))
+        per_round = sum(part * actions.cost_of(action) for action, part in parts.items())
         result.append(
             Forecast(
                 epsilon=found.epsilon,
@@ -96,14 +101,18 @@ def forecasts(
 
 
 def _share(found: Complexity, guarantee: Guarantee, rounds: float) -> dict[Action, float]:
-    """Shares of the rounds: the optimal design, and every action as often as FOCUS forces it."""
-    share, prices = found.share_of_rounds, guarantee.actions.costs
-    costs, floors = np.array(prices) / min(prices), np.zeros(len(prices))
-    total = rounds * float(np.array(list(share.values())) @ costs)
-    if total < math.inf:
+    """Shares of the rounds: the optimal design, and, where one variable is set at a time, every
+    choice as often as FOCUS forces it. Where it may be several, the design itself covers nearly all
+    that is forced.
+    """
+    choices = guarantee.choices
+    costs, floors = choices.costs / choices.costs.min(), np.zeros(len(choices))
+    share = found.design / costs / (found.design / costs).sum()
+    total = rounds * float(share @ costs)
+    if total < math.inf and guarantee.actions.at_once < 2:
         floors = guarantee.exploration * math.sqrt(total) / costs / rounds
-    amounts = np.maximum(np.array(list(share.values())), floors)
-    return dict(zip(share, (amounts / amounts.sum()).tolist(), strict=True))
+    amounts = np.maximum(share, floors)
+    return choices.spread(amounts / amounts.sum())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,7 +159,8 @@ def outlook(per_system: Sequence[Forecast]) -> Outlook:
 def mean_share(per_system: Sequence[Forecast]) -> dict[Action, float]:
     """How the rounds would be spent, on average over the systems."""
     shares = [f.share for f in per_system]
-    return {action: float(np.mean([s[action] for s in shares])) for action in shares[0]}
+    taken = {action: None for share in shares for action in share}
+    return {action: float(np.mean([s.get(action, 0.0) for s in shares])) for action in taken}
 
 
 def drawn_forecasts(

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from causalfocus.learner.focus import Focus
 from causalfocus.learner.run import Round
+from causalfocus.report.spending import by_words
 
 REFRESH_EVERY = 25
 
@@ -43,7 +44,8 @@ def _screen(now: Round, learner: Focus) -> RenderableType:
     edges = Table(show_header=False, box=None, padding=(0, 2))
     for cause, effect, weight in learner.estimate.edges:
         edges.add_row(f"{cause} -> {effect}", f"{weight:+.3f}")
-    counts = ", ".join(f"{action}: {n}" for action, n in learner.counts.items())
+    spent = by_words(learner.counts, at_once=learner.actions.at_once)
+    counts = ", ".join(f"{words}: {n:.0f}" for words, n in spent.items())
     return Panel(
         Group(
             Text(f"round {now.number}: {now.action}"),

@@ -14,7 +14,8 @@ from causalfocus.errors import MissingExtraError
 from causalfocus.learner.result import Result
 from causalfocus.planning.forecast import Outlook
 from causalfocus.report.layout import Layout, Point, layers_of
-from causalfocus.system.actions import Action
+from causalfocus.report.spending import by_words
+from causalfocus.system.actions import Action, ActionSet
 from causalfocus.system.sem import LinearSEM
 
 if TYPE_CHECKING:
@@ -109,8 +110,9 @@ def journey(truth: LinearSEM, result: Result, trace: Sequence[tuple[int, float]]
     )
     evidence.set(xlabel="rounds", ylabel="evidence (nats)", title="Evidence against all else")
 
-    names = [str(action) for action in result.counts]
-    allocation.barh(names, list(result.counts.values()), color=POSITIVE)
+    most = max((len(action.targets) for action in result.counts), default=0)
+    spent = by_words(result.counts, at_once=most)
+    allocation.barh(list(spent), list(spent.values()), color=POSITIVE)
     allocation.invert_yaxis()
     allocation.set(xlabel="rounds", title="Where the rounds went")
     for axes in (evidence, allocation):
@@ -120,7 +122,7 @@ def journey(truth: LinearSEM, result: Result, trace: Sequence[tuple[int, float]]
 
 
 def outlook_picture(
-    outlooks: Sequence[Outlook], share: dict[Action, float], costs: Sequence[float]
+    outlooks: Sequence[Outlook], share: dict[Action, float], actions: ActionSet
 ) -> Figure:
     """Rounds to a certificate over delta, one curve per accuracy, and how they would be spent."""
     figure = new_figure(11, 4.4)
@@ -151,12 +153,10 @@ def outlook_picture(
         left.legend(frameon=False)
     else:
         left.text(0.5, 0.5, "never", ha="center", transform=left.transAxes)
-    has_costs = len(set(costs)) > 1
-    names = [
-        f"{action}, cost {cost:g}" if has_costs else str(action)
-        for action, cost in zip(share, costs, strict=True)
-    ]
-    right.barh(names, [100 * part for part in share.values()], color=POSITIVE)
+    spent = by_words(share, at_once=actions.at_once)
+    if actions.prices and actions.at_once < 2:
+        spent = {f"{a}, cost {actions.cost_of(a):g}": part for a, part in share.items()}
+    right.barh(list(spent), [100 * part for part in spent.values()], color=POSITIVE)
     right.invert_yaxis()
     right.set(xlabel="percent of the rounds", title="How they would be spent")
     for axes in (left, right):

@@ -1,21 +1,27 @@
-"""Actions: observe, or set one variable to a value; and the finite set a learner may choose from.
+"""Actions: observe, or set variables to values; and the set that a learner may choose from.
 
 Implements the action space of Eq. continuous_action_space reduced to its endpoints,
-Eq. finite_intervention_set.
+Eq. finite_intervention_set, for one variable or several at once.
 """
 
+import itertools
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
 
-from causalfocus.arrays import Floats, Ints
+from causalfocus.arrays import Bools, Floats, Ints
 from causalfocus.errors import InvalidInputError
 from causalfocus.system.names import checked_names, position
 
 Range = float | Sequence[float] | None
+
+MOST_ACTIONS: Final = 100_000
+"""Sets that are larger cannot be listed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,87 +30,155 @@ class Action:
 
     Attributes
     ----------
-    target : the name of the node that is set, None for passive observation
-    value : what it is set to, None for passive observation
+    settings : name and value of every node that is set, in the order of the names, X2 before X10;
+        empty for passive observation
     """
 
-    target: str | None = None
-    value: float | None = None
+    settings: tuple[tuple[str, float], ...] = ()
 
     def __post_init__(self) -> None:
-        if (self.target is None) != (self.value is None):
-            raise InvalidInputError(
-                f"An action has a target and a value, or neither: got target={self.target!r}, "
-                f"value={self.value!r}. Use cf.OBSERVE or cf.do(name, value)."
-            )
-        if self.target is None or self.value is None:
-            return
-        checked_names([self.target])
-        try:
-            value = float(self.value)
-        except (TypeError, ValueError):
-            raise InvalidInputError(
-                f"do({self.target} = {self.value!r}) is not possible: the value must be a number."
-            ) from None
-        if not math.isfinite(value):
-            raise InvalidInputError(
-                f"do({self.target} = {value}) is not possible: the value must be finite."
-            )
-        object.__setattr__(self, "value", value)
+        if self.settings:
+            object.__setattr__(self, "settings", _checked_settings(self.settings))
 
     @property
     def is_observation(self) -> bool:
-        return self.target is None
+        return not self.settings
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """The nodes that are set."""
+        return tuple(name for name, _ in self.settings)
+
+    @property
+    def target(self) -> str | None:
+        """The one node that is set, None for passive observation."""
+        return None if self.is_observation else self._only[0]
+
+    @property
+    def value(self) -> float | None:
+        """What the one node is set to, None for passive observation."""
+        return None if self.is_observation else self._only[1]
+
+    @property
+    def _only(self) -> tuple[str, float]:
+        if len(self.settings) > 1:
+            raise InvalidInputError(
+                f"{self} sets {len(self.settings)} variables at once; here an action sets one. "
+                f"Use its `settings`."
+            )
+        return self.settings[0]
 
     def __str__(self) -> str:
-        if self.target is None:
+        if self.is_observation:
             return "observe"
-        return f"do({self.target} = {self.value:g})"
+        return f"do({', '.join(f'{name} = {value:g}' for name, value in self.settings)})"
 
 
 OBSERVE: Final = Action()
 """The action of changing nothing and looking."""
 
 
-def do(target: str, value: float) -> Action:
-    """The perfect intervention that sets one node to a value.
+def do(target: str | Mapping[str, float], value: float | None = None) -> Action:
+    """The perfect intervention that sets one node to a value, or several at once.
 
     Examples
     --------
     >>> print(do("X3", 2.0))
     do(X3 = 2)
+    >>> print(do({"X3": -2, "X1": 2}))
+    do(X1 = 2, X3 = -2)
     """
-    return Action(target, value)
+    if isinstance(target, Mapping):
+        if value is not None:
+            raise InvalidInputError(
+                f"do() takes a name and a value, or one mapping; got {dict(target)!r} and "
+                f"{value!r}."
+            )
+        return Action(tuple(target.items()))
+    if value is None:
+        raise InvalidInputError(
+            f"do({target!r}) lacks the value: use cf.do(name, value), or cf.OBSERVE to set nothing."
+        )
+    return Action(((target, value),))
 
 
-def target_index(action: Action, names: Sequence[str]) -> int:
-    """Position of the action's target in the names; -1 for passive observation."""
+def action_of(target: str | None, value: float | None) -> Action:
+    """The action with at most one target, None or empty for passive observation."""
+    if not target:
+        return OBSERVE
+    return do(target, value)
+
+
+def _checked_settings(given: Any) -> tuple[tuple[str, float], ...]:
+    names = checked_names([name for name, _ in given])
+    settings = []
+    for name, (_, value) in zip(names, given, strict=True):
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            raise InvalidInputError(
+                f"do({name} = {value!r}) is not possible: the value must be a number."
+            ) from None
+        if not math.isfinite(number):
+            raise InvalidInputError(
+                f"do({name} = {number}) is not possible: the value must be finite."
+            )
+        settings.append((name, number))
+    if len(settings) > 1:
+        settings.sort(key=lambda setting: _in_order(setting[0]))
+    return tuple(settings)
+
+
+def _in_order(name: str) -> tuple[Any, ...]:
+    """X2 before X10."""
+    parts = re.split(r"(\d+)", name)
+    return tuple((0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts), name
+
+
+def require_action(action: Action) -> None:
+    """Raise unless it is one."""
     if not isinstance(action, Action):
         raise InvalidInputError(
             f"{action!r} is not an action. Use cf.OBSERVE or cf.do(name, value)."
         )
-    return -1 if action.target is None else position(action.target, names)
 
 
-def actions_as_arrays(actions: Iterable[Action], names: Sequence[str]) -> tuple[Ints, Floats]:
-    """Targets (-1 for passive observation) and values (0 there) for the kernels."""
-    index: dict[str | None, int] = {name: j for j, name in enumerate(names)}
-    index[None] = -1
+def actions_as_arrays(
+    actions: Iterable[Action], names: Sequence[str]
+) -> tuple[Bools, Floats, Floats]:
+    """For the kernels, (k, p) each: which nodes every action sets, the values, 0 where none is set,
+    and the variance of these, which is none.
+    """
     taken = list(actions)
-    try:
-        targets = [index[action.target] for action in taken]
-    except (KeyError, AttributeError):
-        targets = [target_index(action, names) for action in taken]  # raises and names the culprit
-    values = [action.value or 0.0 for action in taken]
-    return np.array(targets, dtype=np.int64), np.array(values, dtype=np.float64)
+    index = {name: j for j, name in enumerate(names)}
+    is_set = np.zeros((len(taken), len(names)), dtype=np.bool_)
+    values = np.zeros((len(taken), len(names)))
+    for a, action in enumerate(taken):
+        require_action(action)
+        for name, value in action.settings:
+            j = index[name] if name in index else position(name, names)
+            is_set[a, j], values[a, j] = True, value
+    return is_set, values, np.zeros_like(values)
+
+
+def single_targets(actions: Iterable[Action], names: Sequence[str]) -> tuple[Ints, Floats]:
+    """Targets (-1 for passive observation) and values (0 there) of actions that set one node each,
+    for methods that know no others.
+    """
+    taken = list(actions)
+    targets = [-1 if a.target is None else position(a.target, names) for a in taken]
+    values = [a.value or 0.0 for a in taken]
+    return np.array(targets, dtype=np.int64), np.array(values)
 
 
 @dataclass(frozen=True, init=False)
 class ActionSet:
-    """Passive observation and both ends of the range of every node that can be set.
+    """Passive observation, and both ends of the range of every node that can be set, alone or
+    several at once.
 
-    The order is fixed: OBSERVE first, then node by node in the order of the names, the lower end
-    before the upper one. It is also the order in which ties between actions are broken.
+    The order is fixed: OBSERVE first, then what sets one node, node by node in the order of the
+    names, the lower end before the upper one; then what sets two, and so on. It is also the order
+    in which ties between actions are broken.
 
     Parameters
     ----------
@@ -113,7 +187,10 @@ class ActionSet:
     names : all nodes in order, when some of them cannot be set and are left out of `ranges`.
         By default the keys of `ranges`.
     costs : what a round of each action costs, in money or hours; 1 where nothing is said. Keys are
-        actions, names of nodes (for all that set them) or "observe".
+        actions, names of nodes (for all that set them) or "observe". What sets several nodes costs
+        the sum of what it costs to set each, unless it is named itself; without costs every round
+        costs 1.
+    at_once : how many nodes may be set in one round; None for any number
 
     Examples
     --------
@@ -122,12 +199,14 @@ class ActionSet:
     ['observe', 'do(heat = 20)', 'do(heat = 80)', 'do(flow = 1.5)']
     >>> ActionSet({"heat": (20, 80), "flow": 1.5}, costs={"heat": 5}).costs
     (1.0, 5.0, 5.0, 1.0)
+    >>> len(ActionSet({"heat": (20, 80), "flow": (1, 2)}, at_once=2))
+    9
     """
 
     names: tuple[str, ...]
     ranges: tuple[tuple[float, float] | None, ...]
-    actions: tuple[Action, ...]
-    costs: tuple[float, ...]
+    at_once: int
+    prices: tuple[tuple[Action, float], ...]
 
     def __init__(
         self,
@@ -135,6 +214,7 @@ class ActionSet:
         names: Iterable[str] | None = None,
         *,
         costs: Mapping[Any, float] | None = None,
+        at_once: int | None = 1,
     ) -> None:
         if not isinstance(ranges, Mapping):
             raise InvalidInputError(
@@ -147,8 +227,49 @@ class ActionSet:
         checked = tuple(_checked_range(name, ranges.get(name)) for name in ordered)
         object.__setattr__(self, "names", ordered)
         object.__setattr__(self, "ranges", checked)
-        object.__setattr__(self, "actions", _endpoint_actions(ordered, checked))
-        object.__setattr__(self, "costs", _checked_costs(self.actions, ordered, costs or {}))
+        object.__setattr__(self, "at_once", _checked_number(at_once, checked))
+        object.__setattr__(self, "prices", _checked_prices(self, costs or {}))
+
+    @cached_property
+    def actions(self) -> tuple[Action, ...]:
+        """All of them, in order."""
+        n = sum(math.prod(len(ends) for ends in group) for group in self._groups())
+        if n > MOST_ACTIONS:
+            raise InvalidInputError(
+                f"There are {n:,} actions that set up to {self.at_once} variables at once: they "
+                f"cannot be listed. Allow fewer at once, for example at_once=2."
+            )
+        return tuple(
+            Action(settings) for group in self._groups() for settings in itertools.product(*group)
+        )
+
+    def _groups(self) -> Iterator[tuple[list[tuple[str, float]], ...]]:
+        """For every set of nodes that may be set at once, the settings of each of them."""
+        ends = [
+            [(name, value) for value in sorted(set(span))]
+            for name, span in zip(self.names, self.ranges, strict=True)
+            if span is not None
+        ]
+        for n in range(self.at_once + 1):
+            yield from itertools.combinations(ends, n)
+
+    @cached_property
+    def costs(self) -> tuple[float, ...]:
+        """Of all actions, in order."""
+        return tuple(map(self.cost_of, self.actions))
+
+    @cached_property
+    def _price(self) -> dict[Action, float]:
+        return dict(self.prices)
+
+    def cost_of(self, action: Action) -> float:
+        """Of one action of the set; 1 if no costs were given."""
+        if not self.prices:
+            return 1.0
+        price = self._price.get(action)
+        if price is not None:
+            return price
+        return sum(self._price.get(do(name, value), 1.0) for name, value in action.settings) or 1.0
 
     def __len__(self) -> int:
         return len(self.actions)
@@ -157,14 +278,23 @@ class ActionSet:
         return iter(self.actions)
 
     def __contains__(self, action: object) -> bool:
-        return action in self.actions
+        if not isinstance(action, Action) or len(action.settings) > self.at_once:
+            return False
+        return all(
+            name in self._ends and value in self._ends[name] for name, value in action.settings
+        )
+
+    @cached_property
+    def _ends(self) -> dict[str, tuple[float, float]]:
+        named = zip(self.names, self.ranges, strict=True)
+        return {name: span for name, span in named if span is not None}
 
     def __getitem__(self, index: int) -> Action:
         return self.actions[index]
 
     def index(self, action: Action) -> int:
         """Position of an action in the fixed order."""
-        if action not in self.actions:
+        if action not in self:
             raise InvalidInputError(
                 f"{action} is not in the action set. It holds: {', '.join(map(str, self.actions))}."
             )
@@ -176,25 +306,36 @@ class ActionSet:
         return tuple(n for n, r in zip(self.names, self.ranges, strict=True) if r is None)
 
 
-def _endpoint_actions(
-    names: tuple[str, ...], ranges: tuple[tuple[float, float] | None, ...]
-) -> tuple[Action, ...]:
-    actions = [OBSERVE]
-    for name, ends in zip(names, ranges, strict=True):
-        if ends is not None:
-            actions.extend(do(name, value) for value in sorted(set(ends)))
-    return tuple(actions)
+def _checked_number(given: int | None, ranges: tuple[tuple[float, float] | None, ...]) -> int:
+    settable = sum(span is not None for span in ranges)
+    if given is None:
+        return settable
+    if not isinstance(given, int | np.integer) or isinstance(given, bool) or given < 1:
+        raise InvalidInputError(
+            f"at_once is how many variables may be set in one round, 1 or more, or None for any "
+            f"number; got {given!r}."
+        )
+    return min(int(given), settable)
 
 
-def _checked_costs(
-    actions: tuple[Action, ...], names: tuple[str, ...], given: Mapping[Action | str, float]
-) -> tuple[float, ...]:
+def _checked_prices(
+    actions: ActionSet, given: Mapping[Action | str, float]
+) -> tuple[tuple[Action, float], ...]:
+    """What was said of the costs, by action: of observing, of setting one node, and of others that
+    were named.
+    """
     if not isinstance(given, Mapping):
         raise InvalidInputError(
             f"costs must map actions or names to numbers, got {type(given).__name__}. "
-            f'For example {{"observe": 1, {names[0]!r}: 5}}.'
+            f'For example {{"observe": 1, {actions.names[0]!r}: 5}}.'
         )
-    result = dict.fromkeys(actions, 1.0)
+    result: dict[Action, float] = {}
+    singles = [
+        do(name, value)
+        for name, span in zip(actions.names, actions.ranges, strict=True)
+        if span is not None
+        for value in sorted(set(span))
+    ]
     named = sorted(given.items(), key=lambda item: isinstance(item[0], Action))
     for key, cost in named:  # names first, so that a single action may differ from its node
         try:
@@ -207,18 +348,20 @@ def _checked_costs(
                 f"For what is free give a small cost, small against the others."
             )
         if isinstance(key, Action):
-            meant = [key] if key in result else []
-        elif key == "observe" and key not in names:
+            meant = [key] if key in actions else []
+        elif key == "observe" and key not in actions.names:
             meant = [OBSERVE]
         else:
-            meant = [action for action in actions if action.target == key]
+            meant = [action for action in singles if action.target == key]
         if not meant:
             raise InvalidInputError(
                 f"There is no action {key} to put a cost on. The actions are "
-                f"{', '.join(map(str, actions))}."
+                f"{', '.join(map(str, [OBSERVE, *singles]))}"
+                f"{'' if actions.at_once < 2 else ', and several of these at once'}."
             )
         result.update(dict.fromkeys(meant, value))
-    return tuple(result.values())
+    told = [(a, cost) for a, cost in result.items() if cost != 1.0 or len(a.settings) > 1]
+    return tuple(sorted(told, key=lambda item: str(item[0])))
 
 
 def _checked_range(name: str, given: Range) -> tuple[float, float] | None:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from causalfocus.arrays import Floats, Ints
 from causalfocus.errors import InvalidInputError
 from causalfocus.system import convert
-from causalfocus.system.actions import OBSERVE, Action, target_index
+from causalfocus.system.actions import OBSERVE, Action, actions_as_arrays
 from causalfocus.system.graph import topological_order
 from causalfocus.system.names import checked_names, default_names
 
@@ -161,12 +161,11 @@ class LinearSEM:
         """Exact mean and covariance under an action (Eq. interventional_distribution)."""
         from causalfocus.kernels.sums import population
 
-        target = target_index(action, self.names)
-        value = 0.0 if action.value is None else action.value
-        effects = population.total_effects(self.weights, self.order, target)
+        is_set, values, spreads = actions_as_arrays([action], self.names)
+        effects = population.total_effects(self.weights, self.order, is_set[0])
         return ActionMoments(
-            population.action_mean(effects, self.intercepts, target, value),
-            population.action_covariance(effects, self.noise_variances, target),
+            population.action_mean(effects, self.intercepts, is_set[0], values[0]),
+            population.action_covariance(effects, self.noise_variances, is_set[0], spreads[0]),
         )
 
     def sample(
@@ -186,12 +185,12 @@ class LinearSEM:
         if not (isinstance(n, int | np.integer) and n >= 0):
             raise InvalidInputError(f"The number of samples must be 0 or more, got {n!r}.")
         generator = np.random.default_rng(rng)
-        target = target_index(action, self.names)
+        is_set, values, _ = actions_as_arrays([action], self.names)
         samples = generator.standard_normal((n, self.p)) * np.sqrt(self.noise_variances)
         samples += self.intercepts
         for j in self.order:
-            if j == target:
-                samples[:, j] = action.value
+            if is_set[0, j]:
+                samples[:, j] = values[0, j]
             else:
                 samples[:, j] += samples @ self.weights[j]
         return samples
@@ -202,13 +201,10 @@ class LinearSEM:
         from causalfocus.kernels.sums import population
 
         self._require_same_names(other)
-        target = target_index(action, self.names)
-        value = 0.0 if action.value is None else action.value
         result = population.divergences(
             Model(self.weights, self.noise_variances, self.intercepts, self.order),
             Parameters(other.weights, other.noise_variances, other.intercepts),
-            np.array([target]),
-            np.array([value]),
+            *actions_as_arrays([action], self.names),
         )
         return float(result[0])
 

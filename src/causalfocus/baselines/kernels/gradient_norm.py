@@ -5,10 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from causalfocus.arrays import Floats, Ints
+from causalfocus.arrays import Floats
 from causalfocus.baselines.kernels.masked_loss import mean_square
 from causalfocus.baselines.kernels.records import Models
 from causalfocus.kernels.compile import kernel
+from causalfocus.kernels.records import PlainSettings
 from causalfocus.kernels.sums.population import (
     action_covariance,
     action_mean,
@@ -27,7 +28,7 @@ class Belief(NamedTuple):
 
 @kernel
 def gradient_norms(
-    models: Models, belief: Belief, centre: Floats, targets: Ints, values: Floats
+    models: Models, belief: Belief, centre: Floats, actions: PlainSettings
 ) -> Floats:
     """Return the mean over the imagined models of the norm of the gradient of DCDI's loss by the
     logits.
@@ -42,18 +43,19 @@ def gradient_norms(
     centre : (p, p), what row t's regressors and node are counted from; zero without intercepts
     """
     weights, chance, variances = belief.weights, belief.probabilities, belief.variances
+    is_set, values, spreads = actions
     p = len(variances)
-    norms = np.zeros(len(targets))
+    norms = np.zeros(len(is_set))
     gram = np.empty((p, p))
     for g in range(len(models.weights)):
         order = causal_order(models.weights[g])
-        for a in range(len(targets)):
-            effects = total_effects(models.weights[g], order, targets[a])
-            mean = action_mean(effects, models.constants[g], targets[a], values[a])
-            covariance = action_covariance(effects, models.variances[g], targets[a])
+        for a in range(len(is_set)):
+            effects = total_effects(models.weights[g], order, is_set[a])
+            mean = action_mean(effects, models.constants[g], is_set[a], values[a])
+            covariance = action_covariance(effects, models.variances[g], is_set[a], spreads[a])
             total = 0.0
             for t in range(p):
-                if t == targets[a]:
+                if is_set[a, t]:
                     continue
                 for j in range(p):
                     for k in range(p):

@@ -12,4 +12,6 @@ __all__ = ["CertificateWatch", "learner_for", "watch_for"]
 def learner_for(specification: Specification, actions: ActionSet, number: int) -> Focus:
     del number
     delta = min(specification.deltas)
-    return Focus(actions, PAPER_CLASS, epsilon=specification.epsilon, delta=delta, rule="class")
+    return Focus(
+        actions, PAPER_CLASS, epsilon=specification.epsilon, delta=delta, rule="class", ends="game"
+    )

@@ -22,7 +22,15 @@ from causalfocus.kernels.arithmetic.sets import (
 )
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.evidence.row_evidence import least_squares
-from causalfocus.kernels.records import Model, PlainModel, PlainRows, as_model, as_rows, row_of
+from causalfocus.kernels.records import (
+    Model,
+    PlainModel,
+    PlainRows,
+    PlainSettings,
+    as_model,
+    as_rows,
+    row_of,
+)
 from causalfocus.kernels.sums.population import action_covariance, action_mean, total_effects
 
 UNKNOWN = 0.0
@@ -113,25 +121,25 @@ def least_evidence(plain: PlainRows, weights: Floats, scale: PlainPairScale) -> 
 
 
 @kernel
-def pair_gains(
-    pairs: Pairs, estimate: PlainModel, means: Floats, targets: Ints, values: Floats
-) -> Floats:
+def pair_gains(pairs: Pairs, estimate: PlainModel, means: Floats, actions: PlainSettings) -> Floats:
     """Return (m, k): what one round of every action adds to the evidence on every pair, if the
     estimate is right.
 
     means : (p, p), of all nodes over the samples of each row, which its constant takes up; zeros
         without constants
+    actions : which nodes are set, mean and variance of the values
     """
     model: Model = as_model(estimate)
-    p, m, k = len(model.variances), len(pairs.effects), len(targets)
+    is_set, values, spreads = actions
+    p, m, k = len(model.variances), len(pairs.effects), len(is_set)
     gains = np.zeros((m, k))
     for a in range(k):
-        effects = total_effects(model.weights, model.order, targets[a])
-        mean = action_mean(effects, model.intercepts, targets[a], values[a])
-        covariance = action_covariance(effects, model.variances, targets[a])
+        effects = total_effects(model.weights, model.order, is_set[a])
+        mean = action_mean(effects, model.intercepts, is_set[a], values[a])
+        covariance = action_covariance(effects, model.variances, is_set[a], spreads[a])
         for i in range(m):
             j = pairs.effects[i]
-            if j == targets[a]:
+            if is_set[a, j]:
                 continue
             u, shift, spread = pairs.directions[i], 0.0, 0.0
             for r in range(p):

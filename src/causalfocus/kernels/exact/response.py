@@ -83,8 +83,8 @@ def closest_rival(
     if value == math.inf:
         if p > 1:
             raise ArithmeticError("no alternative has a finite divergence")
-        gains = np.full(len(actions.targets), math.inf)
+        gains = np.full(len(actions.weights), math.inf)
         return ClassRival(gains, is_same, weights, variances, intercepts)
     rival = Parameters(weights, variances, intercepts)
-    gains = divergences(reference, rival, actions.targets, actions.values)
+    gains = divergences(reference, rival, actions.is_set, actions.values, actions.spreads)
     return ClassRival(gains, is_same, weights, variances, intercepts)

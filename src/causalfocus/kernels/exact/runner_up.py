@@ -15,6 +15,7 @@ from causalfocus.kernels.records import (
     PlainBounds,
     PlainModel,
     PlainRows,
+    PlainSettings,
     as_bounds,
     as_model,
     as_rows,
@@ -51,7 +52,7 @@ def runner_up(
     means: Floats,
     limits: PlainBounds,
     estimate: PlainModel,
-    actions: tuple[Ints, Floats],
+    actions: PlainSettings,
     intercept: bool,
 ) -> RunnerUp:
     """Return the most probable graph but the estimate's, by the beliefs of `marginals`.
@@ -61,11 +62,11 @@ def runner_up(
     plain, means : of the data
     limits : the class
     estimate : the model whose graph stands against all others
-    actions : targets and values
+    actions : which nodes are set, mean and variance of the values
     intercept : whether equations have constants
     """
     rows, bounds, model = as_rows(plain), as_bounds(limits), as_model(estimate)
-    targets, values = actions
+    is_set, values, spreads = actions
     p = len(rows.counts)
     size = 1 << (p - 1)
     candidates, starts = all_others(p)
@@ -84,7 +85,7 @@ def runner_up(
     best = best_other_order(p, table, offsets, masks, own_parents, own_costs)
     parents = own_parents.copy()
     if not (math.isfinite(best.cost) and math.isfinite(own_costs.sum())):
-        return RunnerUp(math.inf, parents, np.zeros(len(targets)))
+        return RunnerUp(math.inf, parents, np.zeros(len(is_set)))
     for j in range(p):
         if not best.keeps[j]:
             own = table[offsets[j] : offsets[j + 1]]
@@ -97,5 +98,6 @@ def runner_up(
             intercepts[j] = means[j, j]
             for k in range(p):
                 intercepts[j] -= weights[j, k] * means[j, k]
-    gains = divergences(model, Parameters(weights, variances, intercepts), targets, values)
+    rival = Parameters(weights, variances, intercepts)
+    gains = divergences(model, rival, is_set, values, spreads)
     return RunnerUp(best.cost - own_costs.sum(), parents, gains)

@@ -273,7 +273,7 @@ def closest_rival(
     weights, variances = reference.weights.copy(), reference.variances.copy()
     intercepts = reference.intercepts.copy()
     if p == 1:
-        gains = np.full(len(actions.targets), math.inf)
+        gains = np.full(len(actions.weights), math.inf)
         return GaussianRival(gains, -1, -1, weights, variances, intercepts)
     row = _closest_row(rows, claimed, epsilon, min_effect)
     order = _closest_order(rows, reference, claimed)
@@ -307,5 +307,5 @@ def closest_rival(
             for k in range(p):
                 intercepts[j] -= weights[j, k] * means[j, k]
     rival = Parameters(weights, variances, intercepts)
-    gains = divergences(reference, rival, actions.targets, actions.values)
+    gains = divergences(reference, rival, actions.is_set, actions.values, actions.spreads)
     return GaussianRival(gains, effect, cause, weights, variances, intercepts)

@@ -1,12 +1,12 @@
-"""Sums of products of all variables, kept apart by intervention target.
+"""Sums of products of all variables, one matrix per row.
 
-Layout: ``sums[0]`` holds the high and ``sums[1]`` the low parts; ``sums[:, g]`` is the group of
-samples in which node g was set, ``g = p`` the passive observations. Each group is a symmetric
-(p + 1, p + 1) matrix of which the lower triangle is used; its last index is the constant 1, so its
-last row holds plain sums and its corner the number of samples.
+Layout: ``sums[0]`` holds the high and ``sums[1]`` the low parts; ``sums[:, j]`` is over the samples
+in which node j was free, whatever else was set: those in which its equation was in force. Each is a
+symmetric (p + 1, p + 1) matrix of which the lower triangle is used; its last index is the constant
+1, so its last row holds plain sums and its corner the number of samples.
 
 Variables are taken as their differences from an origin, exactly: where all values are far from zero
-the sums then keep their digits.
+the sums then keep their digits. Every row may have an origin of its own.
 """
 
 import math
@@ -42,52 +42,76 @@ class CentredRows(NamedTuple):
 
 
 @kernel
-def add_samples(sums: Floats, origin: Floats, targets: Ints, samples: Floats) -> None:
-    """Add samples one after the other; a bulk call is bit for bit the same as single ones."""
+def add_samples(sums: Floats, origins: Floats, own: Ints, is_set: Bools, samples: Floats) -> None:
+    """Add samples one after the other; a bulk call is bit for bit the same as single ones.
+
+    origins : (m, p)
+    own : (p,), which of them serves each row
+    is_set : (n, p), which nodes were set in each sample
+    """
     p = samples.shape[1]
     z, z_low = np.ones(p + 1), np.zeros(p + 1)
+    highs, lows = np.empty((p + 1, p + 1)), np.empty((p + 1, p + 1))
     for s in range(samples.shape[0]):
-        group = targets[s] if targets[s] >= 0 else p
-        for j in range(p):
-            z[j], z_low[j] = dd.two_sum(samples[s, j], -origin[j])
-        for j in range(p + 1):
-            for k in range(j + 1):
-                high, low = dd.multiply(z[j], z_low[j], z[k], z_low[k])
-                high, low = dd.add(sums[0, group, j, k], sums[1, group, j, k], high, low)
-                sums[0, group, j, k] = high
-                sums[1, group, j, k] = low
+        for m in range(len(origins)):
+            if not serves(m, own, is_set[s]):
+                continue
+            for j in range(p):
+                z[j], z_low[j] = dd.two_sum(samples[s, j], -origins[m, j])
+            for i in range(p + 1):
+                for k in range(i + 1):
+                    highs[i, k], lows[i, k] = dd.multiply(z[i], z_low[i], z[k], z_low[k])
+            for j in range(p):
+                if own[j] == m and not is_set[s, j]:
+                    _add_lower(sums[:, j], highs, lows)
+
+
+@kernel
+def serves(m: int, own: Ints, is_set: Bools) -> bool:
+    """Return whether an origin serves any row in which a sample counts."""
+    found = False
+    for j in range(len(own)):
+        found = found or (own[j] == m and not is_set[j])
+    return found
+
+
+@kernel
+def _add_lower(total: Floats, highs: Floats, lows: Floats) -> None:
+    """Add the lower triangle of a matrix, high and low parts, to that of a sum."""
+    for i in range(highs.shape[0]):
+        for k in range(i + 1):
+            total[0, i, k], total[1, i, k] = dd.add(
+                total[0, i, k], total[1, i, k], highs[i, k], lows[i, k]
+            )
 
 
 @kernel
 def move_origin(sums: Floats, by: Floats) -> tuple[Floats, float]:
-    """Return the same sums about an origin that is further away, by (2, p), high and low parts; and
-    the largest factor by which a sum of squares of a row fell, see `FAR`. It is infinite where
-    nothing is left, though that may be right.
+    """Return the same sums about origins that are further away: by (p, 2, p), for every row its
+    own, high and low parts; and the largest factor by which a sum of squares of a row fell, `FAR`.
+    It is infinite where nothing is left, though that may be right.
     """
     result = sums.copy()
     p = sums.shape[2] - 1
-    for g in range(p + 1):
+    loss = 0.0
+    for g in range(p):
         n, n_low = sums[0, g, p, p], sums[1, g, p, p]
         for i in range(p):
             # sum (x_i - a_i) = S_i - n a_i
-            part, part_low = dd.multiply(n, n_low, by[0, i], by[1, i])
+            part, part_low = dd.multiply(n, n_low, by[g, 0, i], by[g, 1, i])
             plain, plain_low = dd.add(sums[0, g, p, i], sums[1, g, p, i], -part, -part_low)
             result[0, g, p, i], result[1, g, p, i] = plain, plain_low
             for k in range(i + 1):
                 # sum (x_i - a_i)(x_k - a_k) = S_ik - a_i S_k - a_k sum (x_i - a_i)
-                part, part_low = dd.multiply(sums[0, g, p, k], sums[1, g, p, k], by[0, i], by[1, i])
+                part, part_low = dd.multiply(
+                    sums[0, g, p, k], sums[1, g, p, k], by[g, 0, i], by[g, 1, i]
+                )
                 high, low = dd.add(sums[0, g, i, k], sums[1, g, i, k], -part, -part_low)
-                part, part_low = dd.multiply(plain, plain_low, by[0, k], by[1, k])
+                part, part_low = dd.multiply(plain, plain_low, by[g, 0, k], by[g, 1, k])
                 high, low = dd.add(high, low, -part, -part_low)
                 result[0, g, i, k], result[1, g, i, k] = high, low
-    loss = 0.0
-    for j in range(p):
         for i in range(p):
-            before, after = 0.0, 0.0
-            for g in range(p + 1):
-                if g != j:
-                    before += sums[0, g, i, i]
-                    after += result[0, g, i, i]
+            before, after = sums[0, g, i, i], result[0, g, i, i]
             if before > 0.0:
                 loss = max(loss, before / after if after > 0.0 else math.inf)
     return result, loss
@@ -109,19 +133,19 @@ def merge(sums: Floats, other: Floats) -> None:
 
 @kernel
 def expected_sums(reference: Model, actions: Actions) -> Floats:
-    """Return what the sums would be on average under a model if actions were taken by a actions."""
+    """Return what the sums would be on average under a model if actions were taken so often."""
     coefficients, variances = reference.weights, reference.variances
     intercepts, order = reference.intercepts, reference.order
-    targets, values, weights = actions.targets, actions.values, actions.weights
     p = coefficients.shape[0]
-    sums = np.zeros((2, p + 1, p + 1, p + 1))
-    for a in range(len(targets)):
-        if weights[a] == 0.0:
+    sums = np.zeros((2, p, p + 1, p + 1))
+    highs, lows = np.empty((p + 1, p + 1)), np.empty((p + 1, p + 1))
+    for a in range(len(actions.weights)):
+        weight = actions.weights[a]
+        if weight == 0.0:
             continue
-        target = targets[a]
-        effects = total_effects(coefficients, order, target)
-        mean = action_mean(effects, intercepts, target, values[a])
-        group = target if target >= 0 else p
+        is_set = actions.is_set[a]
+        effects = total_effects(coefficients, order, is_set)
+        mean = action_mean(effects, intercepts, is_set, actions.values[a])
         for j in range(p + 1):
             m_j = mean[j] if j < p else 1.0
             for k in range(j + 1):
@@ -129,33 +153,16 @@ def expected_sums(reference: Model, actions: Actions) -> Floats:
                 high, low = dd.two_product(m_j, m_k)
                 if j < p:
                     for i in range(p):
-                        if i != target:
+                        own = actions.spreads[a, i] if is_set[i] else variances[i]
+                        if own != 0.0:
                             spread, spread_low = dd.two_product(effects[j, i], effects[k, i])
-                            spread, spread_low = dd.multiply(spread, spread_low, variances[i], 0.0)
+                            spread, spread_low = dd.multiply(spread, spread_low, own, 0.0)
                             high, low = dd.add(high, low, spread, spread_low)
-                high, low = dd.multiply(high, low, weights[a], 0.0)
-                high, low = dd.add(sums[0, group, j, k], sums[1, group, j, k], high, low)
-                sums[0, group, j, k] = high
-                sums[1, group, j, k] = low
+                highs[j, k], lows[j, k] = dd.multiply(high, low, weight, 0.0)
+        for j in range(p):
+            if not is_set[j]:
+                _add_lower(sums[:, j], highs, lows)
     return sums
-
-
-@kernel
-def _sum_of_rows(sums: Floats, j: int) -> Floats:
-    """Return the sums over the samples in which node j was not set, as high and low parts."""
-    groups, q = sums.shape[1], sums.shape[2]
-    total = np.zeros((2, q, q))
-    for g in range(groups):
-        if g == j or sums[0, g, q - 1, q - 1] == 0.0:
-            continue
-        for i in range(q):
-            for k in range(i + 1):
-                high, low = dd.add(
-                    total[0, i, k], total[1, i, k], sums[0, g, i, k], sums[1, g, i, k]
-                )
-                total[0, i, k] = high
-                total[1, i, k] = low
-    return total
 
 
 @kernel
@@ -184,24 +191,31 @@ def difference(sums: Floats, earlier: Floats) -> Floats:
 
 
 @kernel
-def anchored_moments(sums: Floats, uncounted: float, skipped: Floats, skips: Bools) -> Rows:
+def anchored_moments(
+    sums: Floats, uncounted: float, anchors: Floats, skips: Bools, own: Ints
+) -> Rows:
     """Return per node j the sums of products of (x - origin, 1), high and low parts, and their
     number. A variable of which too few digits are left is nan: it gives no evidence.
 
     uncounted : 1 if the origin is one of the samples and is to count for nothing: about itself it
         adds nothing but its count, which is taken off. 0 for other samples
-    skipped : (2, p), a sample, less the origin, that counts for nothing in the rows j with
-        skips[j]; its share is taken off
+    anchors : (m, p), the samples that are origins of rows
+    skips : (p, m), which of them count for nothing in each row though they are not its origin:
+        their share is taken off
+    own : (p,), which of them is the origin of each row
     """
     q = sums.shape[2]
     p = q - 1
     grams, lows = np.zeros((p, q, q)), np.zeros((p, q, q))
     counts = np.zeros(p)
+    skipped = np.empty((2, p))
     for j in range(p):
-        total = _sum_of_rows(sums, j)
-        whole = total.copy()
-        if skips[j]:
-            _take_off(total, skipped)
+        total = sums[:, j].copy()
+        for m in range(len(anchors)):
+            if skips[j, m]:
+                for i in range(p):
+                    skipped[0, i], skipped[1, i] = dd.two_sum(anchors[m, i], -anchors[own[j], i])
+                _take_off(total, skipped)
         n = total[0, p, p]
         if n <= uncounted:
             continue
@@ -212,7 +226,7 @@ def anchored_moments(sums: Floats, uncounted: float, skipped: Floats, skips: Boo
                 grams[j, i, k], lows[j, i, k] = total[0, i, k], total[1, i, k]
                 grams[j, k, i], lows[j, k, i] = total[0, i, k], total[1, i, k]
         for i in range(p):
-            if not whole[0, i, i] <= FAR * total[0, i, i]:
+            if not sums[0, j, i, i] <= FAR * total[0, i, i]:
                 grams[j, i, :], grams[j, :, i] = math.nan, math.nan
     return Rows(grams, lows, counts)
 
@@ -236,7 +250,7 @@ def _take_off(total: Floats, sample: Floats) -> None:
 @kernel
 def row_moments(sums: Floats, intercept: bool) -> CentredRows:
     """Return per node j its Gram matrix G_j (high and low parts), number of samples n_j, and means,
-    all about the origin of the sums.
+    all about the origin of its sums.
 
     With an intercept the constant regressor is swept out: G_j is centred over the samples of j. A
     variable that does not vary among them gets exact zeros.
@@ -247,7 +261,7 @@ def row_moments(sums: Floats, intercept: bool) -> CentredRows:
     counts = np.zeros(p)
     means = np.zeros((p, p))
     for j in range(p):
-        total = _sum_of_rows(sums, j)
+        total = sums[:, j]
         n, n_low = total[0, p, p], total[1, p, p]
         counts[j] = n
         if n <= 0.0:

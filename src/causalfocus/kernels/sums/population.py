@@ -1,14 +1,15 @@
 """Exact moments and divergences of a linear-Gaussian system under every action.
 
-Implements Eq. interventional_distribution with intercepts. Actions come as parallel arrays of
-targets (-1 for passive observation) and values.
+Implements Eq. interventional_distribution with intercepts. Actions come as parallel arrays, one
+row each: which nodes are set, the mean of the values that they are set to, and the variance of
+these, zero where the value is fixed.
 """
 
 import math
 
 import numpy as np
 
-from causalfocus.arrays import Floats, Ints
+from causalfocus.arrays import Bools, Floats, Ints
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.records import Model, Parameters
 
@@ -35,8 +36,8 @@ def causal_order(weights: Floats) -> Ints:
 
 
 @kernel
-def total_effects(weights: Floats, order: Ints, target: int) -> Floats:
-    """Return T = (I - A')^-1 where A' is A with the row of the target removed.
+def total_effects(weights: Floats, order: Ints, is_set: Bools) -> Floats:
+    """Return T = (I - A')^-1 where A' is A with the rows of the nodes that are set removed.
 
     T[k, j] is the total effect of a unit of noise in j on k. Substitution along the topological
     order: no pivots, and structural zeros stay exactly zero.
@@ -45,7 +46,7 @@ def total_effects(weights: Floats, order: Ints, target: int) -> Floats:
     effects = np.zeros((p, p))
     for j in order:
         effects[j, j] = 1.0
-        if j == target:
+        if is_set[j]:
             continue
         for k in range(p):
             weight = weights[j, k]
@@ -56,41 +57,45 @@ def total_effects(weights: Floats, order: Ints, target: int) -> Floats:
 
 
 @kernel
-def action_mean(effects: Floats, intercepts: Floats, target: int, value: float) -> Floats:
-    """Return the mean of all nodes; the constant of the target is its assigned value."""
+def action_mean(effects: Floats, intercepts: Floats, is_set: Bools, values: Floats) -> Floats:
+    """Return the mean of all nodes; the constant of a node that is set is its assigned value."""
     p = effects.shape[0]
     mean = np.empty(p)
     for j in range(p):
-        if j == target:
-            mean[j] = value
+        if is_set[j]:
+            mean[j] = values[j]
             continue
         total = 0.0
         for i in range(p):
-            constant = value if i == target else intercepts[i]
+            constant = values[i] if is_set[i] else intercepts[i]
             total += effects[j, i] * constant
         mean[j] = total
     return mean
 
 
 @kernel
-def action_covariance(effects: Floats, variances: Floats, target: int) -> Floats:
-    """Return the covariance of all nodes; the target has none."""
+def action_covariance(effects: Floats, variances: Floats, is_set: Bools, spreads: Floats) -> Floats:
+    """Return the covariance of all nodes; a node that is set has that of its assigned value."""
     p = effects.shape[0]
     covariance = np.zeros((p, p))
     for j in range(p):
         for k in range(j + 1):
             total = 0.0
             for i in range(p):
-                if i != target:
-                    total += effects[j, i] * effects[k, i] * variances[i]
+                own = spreads[i] if is_set[i] else variances[i]
+                if own != 0.0:
+                    total += effects[j, i] * effects[k, i] * own
             covariance[j, k] = total
             covariance[k, j] = total
     return covariance
 
 
 @kernel
-def divergences(reference: Model, other: Parameters, targets: Ints, values: Floats) -> Floats:
-    """Return KL(P_a^reference || P_a^other) for every action, in nats (Eq. intervention_gain).
+def divergences(
+    reference: Model, other: Parameters, is_set: Bools, values: Floats, spreads: Floats
+) -> Floats:
+    """Return KL(P_a^reference || P_a^other) for every action, in nats (Eq. intervention_gain);
+    where an assigned value has a variance, the mean over these values.
 
     Row by row: with d = b - b' and c - c' the differences in coefficients and constants,
     E(residual^2) = v + 2 d.Cov(x, noise_j) + d'Vd + (d.mean + c - c')^2. Every term vanishes where
@@ -100,15 +105,14 @@ def divergences(reference: Model, other: Parameters, targets: Ints, values: Floa
     weights_other, variances_other = other.weights, other.variances
     intercepts_other = other.intercepts
     p = weights.shape[0]
-    result = np.zeros(len(targets))
-    for a in range(len(targets)):
-        target = targets[a]
-        effects = total_effects(weights, reference.order, target)
-        mean = action_mean(effects, intercepts, target, values[a])
-        covariance = action_covariance(effects, variances, target)
+    result = np.zeros(len(is_set))
+    for a in range(len(is_set)):
+        effects = total_effects(weights, reference.order, is_set[a])
+        mean = action_mean(effects, intercepts, is_set[a], values[a])
+        covariance = action_covariance(effects, variances, is_set[a], spreads[a])
         total = 0.0
         for j in range(p):
-            if j == target:
+            if is_set[a, j]:
                 continue
             shift = intercepts[j] - intercepts_other[j]
             spread = 0.0

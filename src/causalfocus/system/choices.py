@@ -1,0 +1,187 @@
+"""What a design chooses between: which variables to set, and by what law their ends are picked.
+
+With the coin a choice is a set of variables: each of them goes to an end of its range by a fair
+coin of its own. With fixed ends every action is a choice by itself.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations, product
+from typing import Final, Literal
+
+import numpy as np
+
+from causalfocus.arrays import Bools, Floats
+from causalfocus.errors import InvalidInputError
+from causalfocus.system.actions import Action, ActionSet, actions_as_arrays, do
+
+Ends = Literal["coin", "game"]
+"""Who picks the end of a range: a fair coin, or the game that chooses the actions."""
+
+ENDS: Final = ("coin", "game")
+
+MOST_CHOICES: Final = 4096
+"""Sets of variables that are compared one by one in every round: all of twelve variables."""
+
+COIN: Final = 1
+"""The purpose for which the coins' numbers are spawned from the seed."""
+
+
+@dataclass(frozen=True)
+class Choices:
+    """All that a design can choose.
+
+    Attributes
+    ----------
+    actions : the set that it chooses from
+    ends : who picks the ends
+    """
+
+    actions: ActionSet
+    ends: Ends
+
+    def __post_init__(self) -> None:
+        if self.ends not in ENDS:
+            raise InvalidInputError(f"ends must be 'coin' or 'game', got {self.ends!r}.")
+        settable, most = len(self._settable), self.actions.at_once
+        per_node = 1.0 if self.ends == "coin" else 2.0
+        n = sum(math.comb(settable, m) * per_node**m for m in range(most + 1))
+        if n > MOST_CHOICES:
+            raise InvalidInputError(
+                f"There are {n:,.0f} ways to set up to {most} of {settable} variables at once; at "
+                f"most {MOST_CHOICES:,} are compared. Allow fewer at once, for example at_once=2."
+            )
+
+    @property
+    def _settable(self) -> list[str]:
+        named = zip(self.actions.names, self.actions.ranges, strict=True)
+        return [name for name, span in named if span is not None]
+
+    @cached_property
+    def targets(self) -> tuple[tuple[str, ...], ...]:
+        """(k,), which nodes each of them sets, in the order of the actions."""
+        if self.ends == "game":
+            return tuple(action.targets for action in self.actions)
+        sizes = range(self.actions.at_once + 1)
+        return tuple(chosen for n in sizes for chosen in combinations(self._settable, n))
+
+    def __len__(self) -> int:
+        return len(self.targets)
+
+    @cached_property
+    def _index(self) -> dict[object, int]:
+        if self.ends == "game":
+            return {action: i for i, action in enumerate(self.actions)}
+        return {frozenset(targets): i for i, targets in enumerate(self.targets)}
+
+    def index(self, action: Action) -> int | None:
+        """Which of them an action belongs to; None if it is not in the set."""
+        if self.ends == "game":
+            return self._index.get(action)
+        return self._index.get(frozenset(action.targets)) if action in self.actions else None
+
+    @cached_property
+    def _ends(self) -> dict[str, tuple[float, ...]]:
+        named = zip(self.actions.names, self.actions.ranges, strict=True)
+        return {name: tuple(sorted(set(span))) for name, span in named if span is not None}
+
+    def actions_of(self, index: int) -> tuple[Action, ...]:
+        """The actions that may be drawn, all equally likely."""
+        if self.ends == "game":
+            return (self.actions[index],)
+        targets = self.targets[index]
+        return tuple(
+            Action(tuple(zip(targets, values, strict=True)))
+            for values in product(*(self._ends[name] for name in targets))
+        )
+
+    def draw(self, index: int, seed: int, number: int) -> Action:
+        """The action of an ask: its coins follow from the seed and the number of the ask alone."""
+        if self.ends == "game":
+            return self.actions[index]
+        targets = self.targets[index]
+        if not targets:
+            return self.actions[0]
+        coins = coins_of(seed, number, len(self.actions.names))
+        at = self._position
+        return Action(
+            tuple((name, self._ends[name][-1 if coins[at[name]] else 0]) for name in targets)
+        )
+
+    @cached_property
+    def _position(self) -> dict[str, int]:
+        return {name: j for j, name in enumerate(self.actions.names)}
+
+    @cached_property
+    def arrays(self) -> tuple[Bools, Floats, Floats]:
+        """For the kernels, (k, p) each: which nodes are set, the mean of the values that each is
+        set to, and their variance; 0 where none is set.
+        """
+        names = self.actions.names
+        if self.ends == "game":
+            return actions_as_arrays(self.actions, names)
+        is_set = np.zeros((len(self), len(names)), dtype=np.bool_)
+        for i, targets in enumerate(self.targets):
+            is_set[i, [self._position[name] for name in targets]] = True
+        spans = np.array([(0.0, 0.0) if span is None else span for span in self.actions.ranges])
+        middle, half = spans.mean(axis=1), 0.5 * (spans[:, 1] - spans[:, 0])
+        return is_set, np.where(is_set, middle, 0.0), np.where(is_set, half**2, 0.0)
+
+    @cached_property
+    def costs(self) -> Floats:
+        """(k,), the mean over the actions that may be drawn."""
+        if not self.actions.prices:
+            return np.ones(len(self))
+        if self.ends == "game":
+            return np.array(self.actions.costs)
+        if any(len(action.settings) > 1 for action, _ in self.actions.prices):
+            return np.array([self._mean_cost(self.actions_of(i)) for i in range(len(self))])
+        single = {
+            name: self._mean_cost([do(name, value) for value in values])
+            for name, values in self._ends.items()
+        }
+        nothing = self.actions.cost_of(self.actions[0]) if len(self) else 1.0
+        return np.array([sum(single[name] for name in t) if t else nothing for t in self.targets])
+
+    def _mean_cost(self, drawn: Sequence[Action]) -> float:
+        return float(np.mean([self.actions.cost_of(action) for action in drawn]))
+
+    @cached_property
+    def sizes(self) -> Floats:
+        """(k,), how many actions may be drawn."""
+        if self.ends == "game":
+            return np.ones(len(self))
+        counts = {name: len(values) for name, values in self._ends.items()}
+        return np.array([float(math.prod(counts[n] for n in t)) for t in self.targets])
+
+    @cached_property
+    def covers(self) -> Bools:
+        """(p * p, k), whether node i is set and node j free: row i * p + j. What keeps occurring
+        under every design, so that no effect of i on j stays unknown.
+        """
+        is_set, _, _ = self.arrays
+        pairs = is_set[:, :, None] & ~is_set[:, None, :]
+        flat: Bools = pairs.reshape(len(self), -1).T
+        return flat[flat.any(axis=1)]
+
+    def spread(self, shares: Iterable[float]) -> dict[Action, float]:
+        """Shares of the choices as shares of their actions; those that get nothing are left out
+        where several nodes may be set at once.
+        """
+        found = {}
+        for i, share in enumerate(shares):
+            if share > 0.0 or self.actions.at_once < 2:
+                drawn = self.actions_of(i)
+                found.update(dict.fromkeys(drawn, float(share) / len(drawn)))
+        return found
+
+
+def coins_of(seed: int, number: int, p: int) -> Bools:
+    """(p,), a fair coin for every node: a function of the seed, the number of the ask and the node,
+    so that it cannot depend on anything else.
+    """
+    words = np.random.SeedSequence(seed, spawn_key=(COIN, number)).generate_state(-(-p // 32))
+    bits = np.unpackbits(words.view(np.uint8), count=p)
+    return bits.astype(np.bool_)
