@@ -1,5 +1,6 @@
 """AdaHedge and tracking: their lemmas hold on every path, adversarial ones included."""
 
+import itertools
 import math
 
 import numpy as np
@@ -7,10 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from causalfocus.allocation import AdaHedge, tracked_action
+from causalfocus.allocation import AdaHedge, covering_action, forced_action, track
 from causalfocus.arrays import Floats, Ints
 
 K = 7
+
+
+def tracked_action(counts: Floats, cumulative: Floats, t: int, share: float = 1.0) -> int:
+    """What exploration asks for, else what lags behind (Eq. intervention_tracking)."""
+    forced = forced_action(counts, t, share)
+    return track(counts, cumulative, np.ones(len(counts))) if forced is None else forced
 
 
 def one_hot(actions: Ints) -> Floats:
@@ -65,6 +72,28 @@ def test_every_action_is_played_once_at_the_start_in_order() -> None:
         counts[action] += 1
         played.append(action)
     assert played == list(range(K))
+
+
+def test_where_several_are_set_at_once_every_pair_keeps_occurring() -> None:
+    """Far fewer rounds are forced than there are sets, and each pair still has its share."""
+    p = 5
+    sets = [s for n in range(p + 1) for s in itertools.combinations(range(p), n)]
+    is_set = np.array([[j in s for j in range(p)] for s in sets])
+    covers = (is_set[:, :, None] & ~is_set[:, None, :]).reshape(len(sets), -1).T
+    covers = covers[covers.any(axis=1)]
+    assert covers.shape == (p * (p - 1), len(sets))
+    spent, costs, n_forced = np.zeros(len(sets)), np.ones(len(sets)), 0
+    for t in range(400):
+        forced = covering_action(covers, spent, costs, t, 0.5)
+        n_forced += forced is not None
+        spent[0 if forced is None else forced] += 1
+        if t >= 100:
+            assert (covers @ spent >= 0.5 * math.sqrt(t) - 1).all()
+    assert (covers @ spent).min() >= 0.5 * math.sqrt(400) - 1
+    assert n_forced < len(sets) * 2
+    dear = np.where(is_set[:, 0], 50.0, 1.0)
+    first = covering_action(covers, np.zeros(len(sets)), dear, 0.0, 0.5)
+    assert first is not None and not is_set[first, 0]
 
 
 def test_ties_in_tracking_go_to_the_first_action() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import causalfocus as cf
-from causalfocus.arrays import Floats
+from causalfocus.arrays import Floats, Ints
 from causalfocus.baselines import AITDCDI, GIT, Schedule
 from causalfocus.baselines.baseline import soft_action
 from causalfocus.baselines.belief import BeliefLearner
@@ -19,6 +19,7 @@ from causalfocus.baselines.kernels.masked_loss import mean_square
 from causalfocus.baselines.kernels.records import Models
 from causalfocus.baselines.kernels.two_phase import drawn_dags
 from causalfocus.baselines.kernels.variance_ratio import variance_ratios
+from causalfocus.kernels.records import PlainSettings
 from worlds import action_set
 
 SPACE = cf.PAPER_CLASS
@@ -43,11 +44,17 @@ def some_models(seed: int, *, constants: bool) -> Models:
     )
 
 
+def settings_of(targets: Ints, values: Floats) -> PlainSettings:
+    """Actions on four nodes as the kernels take them."""
+    is_set = targets[:, None] == np.arange(4)
+    return is_set, np.where(is_set, values[:, None], 0.0), np.zeros(is_set.shape)
+
+
 @pytest.mark.parametrize("constants", [False, True])
 def test_the_closed_form_is_what_sampling_gives(constants: bool) -> None:
     models = some_models(0, constants=constants)
     targets, values = np.array([-1, 0, 1, 2, 3]), np.array([0.0, 2.0, -2.0, 2.0, 1.0])
-    found = variance_ratios(models, targets, values)
+    found = variance_ratios(models, settings_of(targets, values))
     n, rng = 40_000, np.random.default_rng(1)
     for a, (target, value) in enumerate(zip(targets, values, strict=True)):
         means, within = [], 0.0
@@ -65,7 +72,8 @@ def test_the_closed_form_is_what_sampling_gives(constants: bool) -> None:
 def test_only_the_size_of_the_value_counts_without_constants() -> None:
     models = some_models(1, constants=False)
     targets = np.array([-1, 0, 0, 1, 1])
-    scores = variance_ratios(models, targets, np.array([0.0, 2.0, -2.0, 1.0, 2.0]))
+    values = np.array([0.0, 2.0, -2.0, 1.0, 2.0])
+    scores = variance_ratios(models, settings_of(targets, values))
     assert scores[0] == 0.0
     assert scores[1] == pytest.approx(scores[2], rel=1e-12)
     assert scores[4] == pytest.approx(4 * scores[3], rel=1e-12)
@@ -131,8 +139,7 @@ def test_the_gradient_norm_is_that_of_finite_differences() -> None:
         Models(weights, variances, constants),
         Belief(own, chance(logits), noise),
         centre,
-        np.array([-1, 1]),
-        np.array([0.0, 1.5]),
+        settings_of(np.array([-1, 1]), np.array([0.0, 1.5])),
     )
     np.testing.assert_allclose(found, expected, rtol=1e-5)
 

@@ -35,7 +35,7 @@ def test_a_correction_is_learned_as_if_it_had_been_right_at_once(
         assert all(
             tuple(t.sample) == r for t, (_, r) in zip(campaign.learner.log, right, strict=True)
         )
-        live = cf.Focus(ACTIONS, SPACE, epsilon=0.01)
+        live = cf.Focus(ACTIONS, SPACE, epsilon=0.01, ends="game")
         for action, row in right:
             live.tell(action, row)
         assert is_same(campaign.learner, live) and is_same(other.learner, live)

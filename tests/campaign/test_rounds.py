@@ -58,7 +58,7 @@ def test_a_reopened_campaign_is_the_same_to_the_bit(campaign: Campaign, path: Pa
         with Campaign.open(path) as again:
             learner = again.learner
             assert again._ledger.current().n_played <= 2 * ledger_module.CHECKPOINT_EVERY + 1
-            live = cf.Focus(ACTIONS, SPACE, epsilon=0.01)
+            live = cf.Focus(ACTIONS, SPACE, epsilon=0.01, ends="game")
             for told in learner.log:
                 live.tell(told.action, told.sample)
             assert is_same(learner, live) and is_same(learner, campaign.learner)

@@ -139,7 +139,7 @@ def test_a_campaign_by_command(run: Run, tmp_path: Path) -> None:
 
 
 def action_of(asked: dict[str, Any]) -> cf.Action:
-    return cf.Action(asked["target"], asked["value"])
+    return cf.do(asked["target"], asked["value"]) if asked["target"] else cf.OBSERVE
 
 
 @pytest.mark.parametrize(

@@ -138,7 +138,7 @@ def test_one_run_gives_the_stopping_times_of_every_delta(actions: cf.ActionSet) 
     deltas = (0.1, 0.02, 0.005)
 
     def learner(delta: float) -> cf.Focus:
-        return cf.Focus(actions, cf.PAPER_CLASS, epsilon=0.07, delta=delta, rule="class")
+        return cf.Focus(actions, cf.PAPER_CLASS, epsilon=0.07, delta=delta, rule="class", seed=1)
 
     def watch(own: cf.Focus, stops: Stops | None) -> cf.Focus:
         system = rig(7)

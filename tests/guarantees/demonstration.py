@@ -60,7 +60,12 @@ class OrderedRule(Guarantee):
             moved = model.weights.copy()
             moved[j, k] += (self.epsilon or 0.0) if moved[j, k] else self.space.min_effect
             other = cf.LinearSEM(moved, model.noise_variances, model.intercepts, model.names)
-            gains = np.array([model.kl(other, action) for action in self.actions])
+            gains = np.array(
+                [
+                    np.mean([model.kl(other, action) for action in self.choices.actions_of(i)])
+                    for i in range(len(self.choices))
+                ]
+            )
             words = changes_in_words(model.weights, moved, model.names)
             found.append(Rival(gains, other, words))
         return min(found, key=lambda rival: float(rival.gains @ weights))

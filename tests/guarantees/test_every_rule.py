@@ -139,10 +139,14 @@ def test_stricter_is_never_sooner(name: str) -> None:
 @every_rule
 def test_gains_are_those_of_a_model_that_breaks_the_claim(name: str) -> None:
     """The rival is a model, the claim about the truth is wrong of it, and its gains are its own."""
-    rule, weights = new_rule(name), np.full(N_ACTIONS, 1 / N_ACTIONS)
+    rule = new_rule(name)
+    choices, k = rule.choices, len(rule.choices)
+    weights = np.full(k, 1 / k)
     rival = rule.rival(CHAIN, weights)
     assert isinstance(rival.model, cf.LinearSEM) and rival.changes
-    own = np.array([CHAIN.kl(rival.model, action) for action in ACTIONS])
+    own = np.array(
+        [np.mean([CHAIN.kl(rival.model, a) for a in choices.actions_of(i)]) for i in range(k)]
+    )
     assert rival.gains == pytest.approx(own, rel=1e-6, abs=1e-12)
     assert (own >= 0).all() and own.max() > 0
     assert rule.gains(CHAIN, weights) == pytest.approx(own, rel=1e-6, abs=1e-12)

@@ -17,7 +17,7 @@ from causalfocus.guarantees.gaussian import GaussianRule
 from causalfocus.kernels.evidence import training
 from causalfocus.kernels.records import Row
 from causalfocus.moments.anchors import exact_difference
-from causalfocus.moments.assumption_sums import Watch
+from causalfocus.moments.assumption_sums import Origins, Watch
 from causalfocus.report.checks import alarm_history, check_picture, residuals
 from causalfocus.report.pictures import save
 from worlds import action_set, draw_samples, finish, play
@@ -27,6 +27,17 @@ def watch_columns(x: Floats, times: Ints, anchor: Floats) -> Floats:
     """The columns of a watched row, from samples."""
     shifted = x - anchor
     return np.column_stack([shifted, np.ones(len(x)), shifted**2, times])
+
+
+def settings_of(targets: Ints, samples: Floats) -> tuple[Bools, Floats]:
+    """Which nodes are set, and to what, by the node that is (-1 for none)."""
+    is_set = targets[:, None] == np.arange(samples.shape[1])
+    return is_set, np.where(is_set, samples, 0.0)
+
+
+def about(origin: Floats) -> Origins:
+    """One origin for all rows."""
+    return origin[None, :], np.zeros(len(origin), dtype=np.int64)
 
 
 @pytest.mark.parametrize("has_origin", [False, True])
@@ -41,10 +52,11 @@ def test_watched_rows_are_sums_over_samples(has_origin: bool) -> None:
         if target >= 0:
             samples[s, target] = levels[s]
     origin = samples[0] if has_origin else np.zeros(p)
-    origins = np.stack([np.zeros(p), origin])
-    watch = Watch.empty(p).after(targets[:16], samples[:16], origins).with_mark(0)
-    watch = watch.after(targets[16:], samples[16:], origins)
-    rows = watch.rows(0, [int(has_origin)] * p)
+    views = [about(np.zeros(p)), about(origin)]
+    is_set, values = settings_of(targets, samples)
+    watch = Watch.empty(p).after(is_set[:16], values[:16], samples[:16], views).with_mark(0)
+    watch = watch.after(is_set[16:], values[16:], samples[16:], views)
+    rows = watch.rows(0, about_origins=has_origin)
     times = np.arange(1, n + 1)
     for j in range(p):
         for part, (row, count) in (
@@ -59,10 +71,14 @@ def test_watched_rows_are_sums_over_samples(has_origin: bool) -> None:
         first = samples[np.flatnonzero(targets == k)[0], k]
         for group, is_first in ((2 * k, True), (2 * k + 1, False)):
             chosen = (np.arange(n) >= 16) & (targets == k) & ((samples[:, k] == first) == is_first)
-            row, count = rows.later(j, np.array([group]))
-            assert count == chosen.sum()
-            columns = watch_columns(samples[chosen], times[chosen], origin)
-            assert row[0] == pytest.approx(columns.T @ columns, rel=1e-12, abs=1e-9)
+            others = (np.arange(n) >= 16) & (targets != j) & ~chosen
+            for part, (row, count) in (
+                (chosen, rows.group(j, group)),
+                (others, rows.without_group(j, group)),
+            ):
+                assert count == part.sum()
+                columns = watch_columns(samples[part], times[part], origin)[:, : p + 1]
+                assert row[0] == pytest.approx(columns.T @ columns, rel=1e-12, abs=1e-9)
 
 
 def test_watching_in_parts_is_watching_in_one() -> None:
@@ -72,28 +88,40 @@ def test_watching_in_parts_is_watching_in_one() -> None:
     samples[targets >= 0, targets[targets >= 0]] = rng.choice(
         [-2.0, 2.0], size=(targets >= 0).sum()
     )
-    origins = np.stack([np.zeros(2), samples[0], samples[1]])
-    others = np.stack([np.zeros(2), samples[12]])
-    whole = Watch.empty(2).after(targets, samples, origins)
-    first = Watch.empty(2).after(targets[:12], samples[:12], origins)
-    steps = [exact_difference(samples[i], samples[12]) for i in (0, 1)]
-    parts = first.merge(
-        Watch.empty(2).after(targets[12:], samples[12:], others), steps, keeps_marks=True
-    )
+    views = [about(np.zeros(2)), (samples[:2], np.array([1, 0]))]
+    later = [about(np.zeros(2)), about(samples[12])]
+    is_set, values = settings_of(targets, samples)
+    whole = Watch.empty(2).after(is_set, values, samples, views)
+    first = Watch.empty(2).after(is_set[:12], values[:12], samples[:12], views)
+    second = Watch.empty(2).after(is_set[12:], values[12:], samples[12:], later)
+    steps = np.array([exact_difference(samples[i], samples[12]) for i in (1, 0)])
+    parts = first.merge(second, steps, keeps_marks=True)
     assert parts.n == whole.n
     assert parts.sums[:, 0] == pytest.approx(whole.sums[:, 0], rel=1e-13, abs=1e-12)
+    assert parts.groups[:, 0] == pytest.approx(whole.groups[:, 0], rel=1e-13, abs=1e-12)
 
 
 def test_merging_keeps_the_first_value_of_a_node_apart() -> None:
     """With more than two values, what another log began with is one of the others here."""
-    first = Watch.empty(1).after(np.array([0]), np.array([[1.0]]), np.zeros((1, 1)))
-    later = np.array([[2.0], [1.0], [3.0], [2.0]])
-    second = Watch.empty(1).after(np.zeros(4, dtype=np.int64), later, np.zeros((1, 1)))
-    merged = first.merge(second, [], keeps_marks=True)
-    counts = merged.sums[0, 0, :, 1, 1].tolist()
-    assert counts == [1.0, 4.0, 0.0]  # set to 1 first; set to anything later; observed
-    two = Watch.empty(1).after(np.zeros(3, dtype=np.int64), later[[0, 1, 0]], np.zeros((1, 1)))
-    assert first.merge(two, [], keeps_marks=True).sums[0, 0, :, 1, 1].tolist() == [2.0, 2.0, 0.0]
+
+    def watched(settings: list[float]) -> Watch:
+        """The first of two nodes is set to these values, one after the other."""
+        samples = np.array([[value, 0.5] for value in settings])
+        is_set = np.tile([True, False], (len(settings), 1))
+        views = [about(np.zeros(2))] * 2
+        return Watch.empty(2).after(is_set, np.where(is_set, samples, 0.0), samples, views)
+
+    def counts(watch: Watch) -> list[float]:
+        """Of the groups that the row of the other node saw."""
+        found: list[float] = watch.groups[0, 0, 1, :, 2, 2].tolist()
+        return found
+
+    first, none = watched([1.0]), np.zeros((2, 2, 2))
+    merged = first.merge(watched([2.0, 1.0, 3.0, 2.0]), none, keeps_marks=True)
+    # Set to 1 first; set to anything later; the other node, twice; observed.
+    assert counts(merged) == [1.0, 4.0, 0.0, 0.0, 0.0]
+    two = first.merge(watched([2.0, 1.0, 2.0]), none, keeps_marks=True)
+    assert counts(two) == [2.0, 2.0, 0.0, 0.0, 0.0]
 
 
 def test_noise_of_its_own_is_foretold_by_a_student_density() -> None:

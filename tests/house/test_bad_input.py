@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import causalfocus as cf
+from worlds import new_focus
 
 CYCLE = [[0, 0.5, 0], [0, 0, 0.5], [0.5, 0, 0]]
 NAMES = ["heat", "flow", "yield"]
@@ -109,7 +110,24 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
     # actions
     "infinite value": (lambda: cf.do("X1", math.inf), "must be finite"),
     "value not a number": (lambda: cf.do("X1", "high"), "'high'.* must be a number"),  # type: ignore[arg-type]
-    "target without value": (lambda: cf.Action("X1"), "a target and a value, or neither"),
+    "target without value": (lambda: cf.do("X1"), "lacks the value"),
+    "settings and a value": (lambda: cf.do({"X1": 1.0}, 2.0), "a name and a value, or one mapping"),
+    "a value that is no number": (lambda: cf.do({"X1": 1.0, "X2": "hot"}), "must be a number"),  # type: ignore[dict-item]
+    "none at once": (lambda: cf.ActionSet({"X1": 1.0}, at_once=0), "1 or more, or None"),
+    "half at once": (lambda: cf.ActionSet({"X1": 1.0}, at_once=1.5), "1 or more, or None"),  # type: ignore[arg-type]
+    "too many sets": (
+        lambda: cf.Focus(
+            cf.ActionSet(dict.fromkeys(map(str, range(14)), (-1, 1)), at_once=None),
+            cf.ModelClass(0.1),
+            epsilon=0.05,
+        ),
+        "16,384 ways to set up to 14 of 14 variables",
+    ),
+    "one of several targets": (
+        lambda: cf.do({"X1": 1, "X2": 2}).target,
+        "sets 2 variables at once",
+    ),
+    "ends by nobody": (lambda: new_focus(ends="dice"), "'coin' or 'game'"),
     "empty range": (
         lambda: cf.ActionSet({"heat": (3, -3)}),
         r"range of 'heat' .* empty range \(3, -3\)",

@@ -52,8 +52,8 @@ def test_gains_are_what_a_few_more_rounds_add(is_wide: bool) -> None:
     rounds = dict.fromkeys(ACTIONS, 1000.0)
     start = looked_at(rounds, 0.0, is_wide=is_wide)
     means = np.zeros((4, 4))
-    targets, values = actions_as_arrays(ACTIONS, SYSTEM.names)
-    gains = pairs.pair_gains(start, plain_model_of(SYSTEM), means, targets, values)
+    settings = actions_as_arrays(ACTIONS, SYSTEM.names)
+    gains = pairs.pair_gains(start, plain_model_of(SYSTEM), means, settings)
     for a, action in enumerate(ACTIONS):
         more = looked_at({**rounds, action: 1001.0}, 0.0, is_wide=is_wide)
         assert gains[:, a] == pytest.approx(more.evidence - start.evidence, rel=5e-3, abs=1e-9)

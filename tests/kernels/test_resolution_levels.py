@@ -112,16 +112,16 @@ def test_rows_of_the_response_are_the_closest() -> None:
     from causalfocus.kernels.records import Parameters
     from causalfocus.kernels.sums.population import divergences
     from causalfocus.oracles.for_kernels import model_of, plain_model_of
+    from causalfocus.system.actions import actions_as_arrays
 
     truth = cf.random_sem(3, density=1.0, seed=8)
     actions = action_set(truth.names)
-    targets = np.array([-1, 0, 0, 1, 1, 2, 2])
-    values = np.array([0.0, -2, 2, -2, 2, -2, 2])
+    settings = actions_as_arrays(actions, truth.names)
     amounts = np.array([0.3, 0.1, 0.2, 0.1, 0.1, 0.1, 0.1])
     assert len(actions) == 7
     reference = model_of(truth)
     rival = closest_rival(
-        plain_model_of(truth), truth.weights, (targets, values, amounts), 0.1, 0.3, False
+        plain_model_of(truth), truth.weights, (*settings, amounts), 0.1, 0.3, False
     )
     value = float(rival.gains @ amounts)
     least = math.inf
@@ -137,7 +137,7 @@ def test_rows_of_the_response_are_the_closest() -> None:
             weights[effect, cause] = truth.weights[effect, cause] + 0.1
             noise[effect] = math.exp(given[-1])
             other = Parameters(weights, noise, truth.intercepts)
-            return float(divergences(reference, other, targets, values) @ amounts)
+            return float(divergences(reference, other, *settings) @ amounts)
 
         start = [truth.weights[effect, m] for m in nd if m != cause]
         found = minimize(

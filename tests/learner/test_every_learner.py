@@ -37,7 +37,7 @@ def certified_on(actions: cf.ActionSet, space: cf.ModelClass, seed: int = 0) -> 
 def focus_on(
     actions: cf.ActionSet, space: cf.ModelClass, seed: int = 0, **options: Any
 ) -> cf.Focus:
-    return cf.Focus(actions, space, epsilon=0.15, **options)
+    return cf.Focus(actions, space, epsilon=0.15, seed=seed, **options)
 
 
 SEEDED: dict[str, Callable[..., Baseline[Any]]] = {

@@ -69,7 +69,10 @@ def test_replay_is_the_same_learner_to_the_bit(stopped_learner: cf.Focus) -> Non
 
 
 def test_the_first_rounds_play_every_action_once(learner: cf.Focus, system: Rig) -> None:
-    assert actions_of(play(learner, system, len(ACTIONS))) == list(ACTIONS)
+    first = [action.targets for action in actions_of(play(learner, system, 4))]
+    assert first == [(), ("X1",), ("X2",), ("X3",)]  # the ends by a coin
+    without_coin = play(new_focus(ends="game"), rig(), len(ACTIONS))
+    assert actions_of(without_coin) == list(ACTIONS)
 
 
 def test_asking_changes_nothing(learner: cf.Focus, system: Rig) -> None:
@@ -129,8 +132,10 @@ def test_intercepts_and_no_bounds_but_the_smallest_effect() -> None:
 
 
 def test_uniform_design_takes_the_actions_in_turn(system: Rig) -> None:
-    learner = play(new_focus(design="uniform"), system, 70)
+    learner = play(new_focus(design="uniform", ends="game"), system, 70)
     assert set(learner.counts.values()) == {10}
+    by_coin = play(new_focus(design="uniform"), rig(), 70)
+    assert by_coin.state.counts.tolist() == [10, 20, 20, 20]  # as often, and the ends by a coin
 
 
 def test_the_papers_rule_shows_its_forecast(system: Rig) -> None:
@@ -199,7 +204,7 @@ def test_equal_costs_change_nothing_to_the_bit(stopped_learner: cf.Focus) -> Non
     costs: dict[cf.Action | str, float] = {"observe": 3.7}
     costs |= dict.fromkeys(CHAIN.names, 3.7)
     priced = action_set(CHAIN.names, costs=costs)
-    learner = finish(cf.Focus(priced, SPACE, epsilon=0.15, rule="class"), rig(), 5000)
+    learner = finish(cf.Focus(priced, SPACE, epsilon=0.15, rule="class", seed=0), rig(), 5000)
     assert actions_of(learner) == actions_of(stopped_learner)
     assert learner.allocation == stopped_learner.allocation
     assert learner.estimate == stopped_learner.estimate

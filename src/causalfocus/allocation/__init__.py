@@ -6,7 +6,7 @@ from what rivals still need to actions (pursuit).
 
 from causalfocus.allocation.adahedge import AdaHedge
 from causalfocus.allocation.pursuit import Stage, pursued_action
-from causalfocus.allocation.tracking import covering_action, forced_action, tracked
+from causalfocus.allocation.tracking import covering_action, forced_action, track
 
 __all__ = [
     "AdaHedge",
@@ -14,5 +14,5 @@ __all__ = [
     "covering_action",
     "forced_action",
     "pursued_action",
-    "tracked",
+    "track",
 ]

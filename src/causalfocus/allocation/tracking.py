@@ -35,7 +35,7 @@ def covering_action(
     return int((np.maximum(lacks, 0.0) @ covers / costs).argmax())
 
 
-def tracked(spent: Floats, cumulative: Floats, costs: Floats) -> int:
+def track(spent: Floats, cumulative: Floats, costs: Floats) -> int:
     """Index of the action that lags most behind its cumulative weight. Ties go to the first.
 
     Parameters

@@ -143,7 +143,9 @@ def _both_designs(task: tuple[int, int]) -> CertifiedRun:
     actions = ActionSet(dict.fromkeys(truth.names, (-2.0, 2.0)))
     focus, wrong = _stopping_times(truth, actions, "focus", seed)
     uniform, also_wrong = _stopping_times(truth, actions, "uniform", seed)
-    plan = forecasts(truth, actions, PAPER_CLASS, epsilon=EPSILON, deltas=DELTAS, rule="class")
+    plan = forecasts(
+        truth, actions, PAPER_CLASS, epsilon=EPSILON, deltas=DELTAS, rule="class", ends="game"
+    )
     predicted = tuple(forecast.rounds for forecast in plan)
     value = plan[0].complexity.value
     gaussian = _gaussian_run(truth, actions, seed)
@@ -165,7 +167,7 @@ def _gaussian_run(truth: LinearSEM, actions: ActionSet, seed: int) -> GaussianRu
         action = learner.ask()
         learner.tell(action, truth.sample(action, 1, rng)[0])
     is_wrong = learner.has_stopped and not learner.guarantee.holds(learner.result().model, truth)
-    (plan,) = forecasts(truth, actions, UNBOUNDED, epsilon=EPSILON, deltas=[0.05])
+    (plan,) = forecasts(truth, actions, UNBOUNDED, epsilon=EPSILON, deltas=[0.05], ends="game")
     return GaussianRun(learner.rounds, is_wrong, plan.rounds, plan.complexity.value)
 
 

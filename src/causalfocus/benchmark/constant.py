@@ -81,7 +81,7 @@ def _split(task: tuple[int, int]) -> SplitRun:
     p, seed = task
     truth = random_sem(p, density=DENSITY, seed=np.random.SeedSequence([p, seed, 7]))
     actions = ActionSet(dict.fromkeys(truth.names, (-2.0, 2.0)))
-    learner = Focus(actions, PAPER_CLASS, epsilon=EPSILON, delta=DELTA, rule="class")
+    learner = Focus(actions, PAPER_CLASS, epsilon=EPSILON, delta=DELTA, rule="class", ends="game")
     rng, last_several = np.random.default_rng([seed, 3]), 0
     while not learner.has_stopped:
         action = learner.ask()
@@ -90,7 +90,9 @@ def _split(task: tuple[int, int]) -> SplitRun:
             stages = learner.state.standing.stages
             if sum(int((stage.deficits > 0.0).sum()) for stage in stages) > 1:
                 last_several = learner.rounds
-    (plan,) = forecasts(truth, actions, PAPER_CLASS, epsilon=EPSILON, deltas=[DELTA], rule="class")
+    (plan,) = forecasts(
+        truth, actions, PAPER_CLASS, epsilon=EPSILON, deltas=[DELTA], rule="class", ends="game"
+    )
     return SplitRun(
         rounds=learner.rounds,
         information=math.log(1 / DELTA) / plan.complexity.value,

@@ -35,9 +35,9 @@ def game_times(sizes: range, n_problems: int) -> Iterator[GameTimes]:
 def _times(p: int, seed: int) -> tuple[float, int, float]:
     model = problem(p, seed).estimate
     actions = ActionSet(dict.fromkeys(model.names, (-2.0, 2.0)))
-    found = complexity(model, actions, PAPER_CLASS, epsilon=EPSILON, rule="class")
+    found = complexity(model, actions, PAPER_CLASS, epsilon=EPSILON, rule="class", ends="game")
     seconds = seconds_per_call(
-        lambda: complexity(model, actions, PAPER_CLASS, epsilon=EPSILON, rule="class"),
+        lambda: complexity(model, actions, PAPER_CLASS, epsilon=EPSILON, rule="class", ends="game"),
         blocks=3,
         warm=False,
     )

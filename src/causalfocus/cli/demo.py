@@ -48,7 +48,7 @@ def demo(
     """Learn a drawn system by choosing interventions, from no samples to a certificate."""
     truth = random_sem(nodes, density=density, seed=seed)
     actions = ActionSet(dict.fromkeys(truth.names, (-2.0, 2.0)))
-    learner = Focus(actions, SPACE, epsilon=EPSILON, delta=DELTA)
+    learner = Focus(actions, SPACE, epsilon=EPSILON, delta=DELTA, seed=seed)
     rng = np.random.default_rng(np.random.SeedSequence([seed, 1]))
     trace, console = Trace(), Console()
 

@@ -189,6 +189,7 @@ def _complexity(learner: Focus, truth: LinearSEM) -> float | None:
         learner.space,
         epsilon=learner.epsilon,
         rule=learner.rule,
+        ends=learner.choices.ends,
     ).value
 
 

@@ -277,13 +277,8 @@ class ClassRule(BoundedClaim):
         """Evidence that a weight is outside the class, (effect, cause): it rejects every model of
         the class with the estimate's graph.
         """
-        return same_graph.out_of_class_evidence(
-            times,
-            estimate.weights,
-            self._bounds,
-            self._prior,
-            self._setting,
-        )
+        assumed = self._bounds, self._prior, self._setting
+        return same_graph.out_of_class_evidence(times, estimate.weights, *assumed)
 
     def graph_evidence(
         self, times: Times, estimate: LinearSEM, levels: tuple[float, float]
@@ -297,14 +292,8 @@ class ClassRule(BoundedClaim):
     def _family_tables(
         self, times: Times, estimate: LinearSEM, levels: tuple[float, float]
     ) -> tuple[Floats, Floats]:
-        return other_graphs.family_tables(
-            times,
-            estimate.weights,
-            self._bounds,
-            self._prior,
-            self._setting,
-            Span(*levels),
-        )
+        assumed = self._bounds, self._prior, self._setting
+        return other_graphs.family_tables(times, estimate.weights, *assumed, Span(*levels))
 
     def wider_steps(self, moments: Moments) -> Iterator[Step]:
         return wider_classes(self.space, moments, self.name)

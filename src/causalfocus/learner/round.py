@@ -17,7 +17,7 @@ from causalfocus.allocation import (
     covering_action,
     forced_action,
     pursued_action,
-    tracked,
+    track,
 )
 from causalfocus.arrays import Floats
 from causalfocus.guarantees.decision import Decision
@@ -202,13 +202,13 @@ class Rounds:
             return int((counts / choices.sizes).argmin())
         spent = counts * self.costs
         total = t + float((spent - counts).sum())
-        forced = self._forced(counts, spent, total)
+        forced = self._explore(counts, spent, total)
         if forced is not None:
             return forced
         pursued = self._pursue(state, counts - state.counts, spent)
-        return tracked(spent, state.played, self.costs) if pursued is None else pursued
+        return track(spent, state.played, self.costs) if pursued is None else pursued
 
-    def _forced(self, counts: Floats, spent: Floats, total: float) -> int | None:
+    def _explore(self, counts: Floats, spent: Floats, total: float) -> int | None:
         """The choice that exploration asks for: one by one where a single variable is set, and so
         that every pair of a variable that is set and one that is free keeps occurring where it may
         be several.

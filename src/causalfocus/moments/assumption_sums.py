@@ -26,7 +26,7 @@ class Mark:
     groups: Floats
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Watch:
     """Sums for p nodes after n samples. It is never written to: who adds samples gets another.
 
@@ -49,7 +49,7 @@ class Watch:
         size = 2 * p + 2
         sums = np.zeros((2, 2, p, size, size))
         groups = np.zeros((2, 2, p, 2 * p + 1, p + 1, p + 1))
-        return cls(p, 0, sums, groups, np.full(p, np.nan), {})
+        return cls(p=p, n=0, sums=sums, groups=groups, firsts=np.full(p, np.nan), marks={})
 
     def after(
         self, is_set: Bools, values: Floats, samples: Floats, views: Sequence[Origins]
@@ -73,7 +73,8 @@ class Watch:
                 samples,
                 float(self.n),
             )
-        return Watch(self.p, self.n + len(samples), sums, groups, firsts, self.marks)
+        n = self.n + len(samples)
+        return replace(self, n=n, sums=sums, groups=groups, firsts=firsts)
 
     def with_mark(self, mark: int) -> "Watch":
         """The present state is remembered."""
@@ -108,8 +109,14 @@ class Watch:
                 group = groups[view, :, :, g].copy()
                 moment_sums.merge(group, theirs[view, :, :, g])
                 groups[view, :, :, g] = group
-        marks = self.marks if keeps_marks else {}
-        return Watch(self.p, self.n + other.n, sums, groups, firsts, marks)
+        return Watch(
+            p=self.p,
+            n=self.n + other.n,
+            sums=sums,
+            groups=groups,
+            firsts=firsts,
+            marks=self.marks if keeps_marks else {},
+        )
 
     def has_only_other_value(self, k: int, value: float) -> bool:
         """Whether a node that was set to more than its first value was then set to this one, in all

@@ -37,7 +37,9 @@ class CertificateWatch:
         rule = guarantee_of("class", self.actions, PAPER_CLASS, epsilon=epsilon)
         missing = [None] * (len(stops.deltas) - len(stops.rounds))
         wrong = [not rule.holds(model, self.truth) for model in stops.models]
-        found = complexity(self.truth, self.actions, PAPER_CLASS, epsilon=epsilon, rule="class")
+        found = complexity(
+            self.truth, self.actions, PAPER_CLASS, epsilon=epsilon, rule="class", ends="game"
+        )
         return Certificates(
             stops=(*stops.rounds, *missing),
             wrong=(*wrong, *missing),
