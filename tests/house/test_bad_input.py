@@ -121,7 +121,7 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
             cf.ModelClass(0.1),
             epsilon=0.05,
         ),
-        "16,384 ways to set up to 14 of 14 variables",
+        "16,383 ways to set up to 13 of 14 variables",
     ),
     "one of several targets": (
         lambda: cf.do({"X1": 1, "X2": 2}).target,

@@ -102,7 +102,9 @@ class Moments:
         sums = np.stack([sums, about])
         marks = {m: sums * (mark_at(m) / total) for m in range(marks_before(total))}
         empty = State.empty(len(model.names))
-        state = replace(empty, n=total, sums=sums, origins=origin[None, :], marks=marks)
+        state = replace(
+            empty, n=total, sums=sums, origins=origin[None, :], marks=marks, is_expected=True
+        )
         return cls.from_state(model.names, state)
 
     @property

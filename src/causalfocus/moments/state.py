@@ -27,6 +27,7 @@ class State:
     anchors : the samples that serve as origins of the evidence; none of expected moments
     marks : the sums as they stood at earlier times
     watch : sums for testing the assumptions
+    is_expected : whether these are expectations, which have no samples that could be anchors
     is_sure : whether enough digits are left for evidence with intercepts; merging can lose them
     views : what was computed from the sums
     """
@@ -37,6 +38,7 @@ class State:
     anchors: Anchors
     marks: Mapping[int, Floats]
     watch: Watch
+    is_expected: bool = False
     is_sure: bool = True
     views: dict[bool, RowMoments] = field(default_factory=dict, metadata={"follows": True})
 
@@ -50,10 +52,6 @@ class State:
             marks={},
             watch=Watch.empty(p),
         )
-
-    @property
-    def is_expected(self) -> bool:
-        return self.n > 0.0 and not self.anchors.samples
 
     @property
     def p(self) -> int:
@@ -95,6 +93,7 @@ class State:
             anchors=self.anchors,
             marks=marks,
             watch=watch,
+            is_expected=self.is_expected,
             is_sure=self.is_sure,
         )
 

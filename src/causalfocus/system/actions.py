@@ -190,7 +190,8 @@ class ActionSet:
         actions, names of nodes (for all that set them) or "observe". What sets several nodes costs
         the sum of what it costs to set each, unless it is named itself; without costs every round
         costs 1.
-    at_once : how many nodes may be set in one round; None for any number
+    at_once : how many nodes may be set in one round; None for any number. At least one stays free:
+        with all of them set there is nothing to see
 
     Examples
     --------
@@ -199,7 +200,7 @@ class ActionSet:
     ['observe', 'do(heat = 20)', 'do(heat = 80)', 'do(flow = 1.5)']
     >>> ActionSet({"heat": (20, 80), "flow": 1.5}, costs={"heat": 5}).costs
     (1.0, 5.0, 5.0, 1.0)
-    >>> len(ActionSet({"heat": (20, 80), "flow": (1, 2)}, at_once=2))
+    >>> len(ActionSet({"heat": (20, 80), "flow": (1, 2), "yield": None}, at_once=2))
     9
     """
 
@@ -308,14 +309,15 @@ class ActionSet:
 
 def _checked_number(given: int | None, ranges: tuple[tuple[float, float] | None, ...]) -> int:
     settable = sum(span is not None for span in ranges)
+    most = min(settable, max(len(ranges) - 1, 1))
     if given is None:
-        return settable
+        return most
     if not isinstance(given, int | np.integer) or isinstance(given, bool) or given < 1:
         raise InvalidInputError(
             f"at_once is how many variables may be set in one round, 1 or more, or None for any "
             f"number; got {given!r}."
         )
-    return min(int(given), settable)
+    return min(int(given), most)
 
 
 def _checked_prices(
