@@ -38,7 +38,8 @@ browser:
 	    apt-get -qq update && apt-get -qq -y install --no-install-recommends chromium > /dev/null; \
 	fi || echo "No browser: the tests of the page will be skipped."
 
-# Two thousand runs of each rule at delta = 0.2: about twenty minutes on two cores. RUNS=300 for less.
+# Two thousand runs of each rule at delta = 0.2, one variable, two and any number set at once: about
+# twenty minutes on two cores. RUNS=300 for less.
 validity: $(VENV)/.ready
 	$(BIN)/pytest -m slow tests/guarantees/test_validity.py
 

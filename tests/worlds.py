@@ -16,10 +16,13 @@ Stopper = TypeVar("Stopper", bound=cf.Focus)
 
 
 def action_set(
-    names: Iterable[str], reach: float = 2.0, costs: Mapping[cf.Action | str, float] | None = None
+    names: Iterable[str],
+    reach: float = 2.0,
+    costs: Mapping[cf.Action | str, float] | None = None,
+    at_once: int | None = 1,
 ) -> cf.ActionSet:
     """To observe, and to set every node to either side of zero."""
-    return cf.ActionSet(dict.fromkeys(names, (-reach, reach)), costs=costs)
+    return cf.ActionSet(dict.fromkeys(names, (-reach, reach)), costs=costs, at_once=at_once)
 
 
 CHAIN = cf.LinearSEM([[0.0, 0.0, 0.0], [0.9, 0.0, 0.0], [0.0, -0.7, 0.0]], [1.0, 0.9, 1.1])

@@ -63,18 +63,23 @@ def any_system_for(seed: int) -> tuple[cf.LinearSEM, cf.ModelClass, Design]:
     return cf.LinearSEM(weights, noise, constants), space, design
 
 
-def outcome(task: tuple[str, int]) -> tuple[int, bool, bool, int]:
+Task = tuple[str, int | None, int]
+"""A rule, how many variables may be set at once, and a seed."""
+
+
+def outcome(task: Task) -> tuple[int, bool, bool, int]:
     """Seed, whether it stopped, whether wrongly (false claim or false alarm), and its rounds."""
-    rule, seed = task
+    rule, at_once, seed = task
     truth, space, design = (system_for if rule == "class" else any_system_for)(seed)
     epsilon = EPSILON if rule == "class" else COARSE * space.min_effect
     learner = cf.Focus(
-        action_set(truth.names),
+        action_set(truth.names, at_once=at_once),
         space,
         epsilon=epsilon,
         delta=DELTA,
         rule=rule,
         design=design,
+        seed=seed,
     )
     rng = np.random.default_rng([seed, 2])
     finish(learner, lambda action: truth.sample(action, 1, rng)[0], MOST_ROUNDS)
@@ -83,8 +88,8 @@ def outcome(task: tuple[str, int]) -> tuple[int, bool, bool, int]:
     return seed, learner.has_stopped, broken or learner.is_refuted, learner.rounds
 
 
-def check(rule: str, seeds: range, workers: int) -> str:
-    tasks = [(rule, seed) for seed in seeds]
+def check(rule: str, at_once: int | None, seeds: range, workers: int) -> str:
+    tasks = [(rule, at_once, seed) for seed in seeds]
     if workers == 1:
         rows = [outcome(task) for task in tasks]
     else:
@@ -95,7 +100,7 @@ def check(rule: str, seeds: range, workers: int) -> str:
     limit = float(stats.beta.ppf(0.95, len(wrong) + 1, max(len(rows) - len(wrong), 1)))
     rounds = np.median([row[3] for row in stopped])
     report = (
-        f"{rule}: {len(rows)} runs, {len(stopped)} stopped, {len(wrong)} wrong "
+        f"{rule}, at once {at_once or 'any'}: {len(rows)} runs, {len(stopped)} stopped, {len(wrong)} wrong "
         f"(seeds {wrong}); 95 percent upper limit on the share of wrong stops {limit:.4f}; "
         f"median rounds {rounds:g}"
     )
@@ -105,14 +110,18 @@ def check(rule: str, seeds: range, workers: int) -> str:
 
 
 @pytest.mark.parametrize("rule", ["class", "gaussian"])
-def test_wrong_stops_in_a_few_runs(rule: str) -> None:
-    check(rule, range(20), workers=1)
+@pytest.mark.parametrize("at_once", [1, None])
+def test_wrong_stops_in_a_few_runs(rule: str, at_once: int | None) -> None:
+    check(rule, at_once, range(20), workers=1)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rule", ["class", "gaussian"])
-def test_wrong_stops_in_many_runs(rule: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("at_once", [1, 2, None])
+def test_wrong_stops_in_many_runs(
+    rule: str, at_once: int | None, capsys: pytest.CaptureFixture[str]
+) -> None:
     runs = int(os.environ.get("RUNS", "2000"))
-    report = check(rule, range(1000, 1000 + runs), workers=2)
+    report = check(rule, at_once, range(1000, 1000 + runs), workers=2)
     with capsys.disabled():
         print("\n" + report)  # noqa: T201
