@@ -33,7 +33,8 @@ if TYPE_CHECKING:
         probable_model,
     )
     from causalfocus.planning.complexity import Complexity, complexity
-    from causalfocus.system.actions import OBSERVE, Action, ActionSet, do
+    from causalfocus.system.action_set import ActionSet
+    from causalfocus.system.actions import OBSERVE, Action, do
     from causalfocus.system.drawn import random_sem
     from causalfocus.system.sem import ActionMoments, LinearSEM
     from causalfocus.system.space import PAPER_CLASS, ModelClass

@@ -46,9 +46,9 @@ def test_a_correction_is_learned_as_if_it_had_been_right_at_once(
         assert dict(again.curve()) == play_curve(again)
         file = tmp_path / "samples.csv"
         file.write_text("".join(samples_csv(again)))
-    assert [tuple(line.sample.values()) for line in read_samples(file, campaign.names)] == [
-        row for _, row in right
-    ]
+    assert [
+        tuple(line.sample.values()) for line in read_samples(file, campaign.specification.actions)
+    ] == [row for _, row in right]
 
 
 def play_curve(campaign: Campaign) -> dict[int, float]:

@@ -42,7 +42,10 @@ def test_the_same_samples_are_not_counted_twice(campaign: Campaign, tmp_path: Pa
     fill(campaign, 20)
     file = tmp_path / "export.csv"
     file.write_text("".join(samples_csv(campaign)))
-    past = [(line.action or cf.OBSERVE, line.sample) for line in read_samples(file, campaign.names)]
+    past = [
+        (line.action or cf.OBSERVE, line.sample)
+        for line in read_samples(file, campaign.specification.actions)
+    ]
     with pytest.raises(cf.InvalidInputError, match=r"20 of 20 samples are in the campaign already"):
         campaign.import_samples(past)
     fresh = [(cf.OBSERVE, [0.1 * i, 1.0, 2.0]) for i in range(30)]
@@ -92,7 +95,7 @@ def test_exports_come_back(campaign: Campaign, tmp_path: Path) -> None:
     file = tmp_path / "samples.csv"
     file.write_text("".join(samples_csv(campaign)))
     assert "'=1+1" in file.read_text() and "'@me" in file.read_text()
-    lines = read_samples(file, campaign.names)
+    lines = read_samples(file, campaign.specification.actions)
     with new_campaign(tmp_path / "second.campaign") as second:
         second.import_samples([(line.action or cf.OBSERVE, line.sample) for line in lines])
         assert is_same(second.learner, campaign.learner)

@@ -100,9 +100,9 @@ def check(rule: str, at_once: int | None, seeds: range, workers: int) -> str:
     limit = float(stats.beta.ppf(0.95, len(wrong) + 1, max(len(rows) - len(wrong), 1)))
     rounds = np.median([row[3] for row in stopped])
     report = (
-        f"{rule}, at once {at_once or 'any'}: {len(rows)} runs, {len(stopped)} stopped, {len(wrong)} wrong "
-        f"(seeds {wrong}); 95 percent upper limit on the share of wrong stops {limit:.4f}; "
-        f"median rounds {rounds:g}"
+        f"{rule}, at once {at_once or 'any'}: {len(rows)} runs, {len(stopped)} stopped, "
+        f"{len(wrong)} wrong (seeds {wrong}); 95 percent upper limit on the share of wrong stops "
+        f"{limit:.4f}; median rounds {rounds:g}"
     )
     assert len(stopped) >= 0.98 * len(rows), report
     assert limit < DELTA, report

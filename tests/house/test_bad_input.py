@@ -189,13 +189,13 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
         "'observe' is not an action. Use cf.OBSERVE or cf.do",
     ),
     "unknown node set": (lambda: moments().add(cf.do("speed", 1), [0, 0, 0]), "named 'speed'"),
-    "setting failed": (
-        lambda: moments().add(cf.do("flow", 2.0), [0.0, 1.9, 0.0]),
-        r"flow was set to 2 by do\(flow = 2\) but the sample says 1.9",
+    "tolerance below zero": (
+        lambda: cf.ActionSet({"flow": (0, 1)}, tolerances={"flow": -0.1}),
+        "tolerance of flow must be a number, 0 or more",
     ),
-    "setting of the other sign": (
-        lambda: moments().add(cf.do("flow", 2.0), {"heat": 0, "flow": -2, "yield": 0}),
-        "the sample says -2",
+    "tolerance of nothing": (
+        lambda: cf.ActionSet({"flow": (0, 1)}, tolerances={"speed": 0.1}),
+        "named 'speed'",
     ),
     "one bad row of many": (
         lambda: moments().add_many([cf.OBSERVE] * 3, [[0.0] * 3, [0.0] * 3, [0.0, math.nan, 0.0]]),
@@ -274,7 +274,7 @@ def test_a_refused_sample_leaves_the_moments_as_they_were() -> None:
     kept.add(cf.OBSERVE, [1.0, 2.0, 3.0])
     before = kept.rows(intercept=False)
     with pytest.raises(cf.InvalidInputError):
-        kept.add(cf.do("flow", 2.0), [0.0, 1.0, 0.0])
+        kept.add(cf.do("flow", 2.0), [0.0, math.inf, 0.0])
     with pytest.raises(cf.InvalidInputError):
         kept.add_many([cf.OBSERVE] * 2, [[1.0, 1.0, 1.0], [math.nan, 0.0, 0.0]])
     after = kept.rows(intercept=False)

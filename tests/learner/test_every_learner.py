@@ -129,7 +129,6 @@ def test_what_was_not_asked_for_counts(name: str) -> None:
         (cf.OBSERVE, [0.0, 1.0], "A sample is 3 numbers"),
         (cf.OBSERVE, {"X1": 1.0}, "lacks X2, X3"),
         (cf.OBSERVE, {"X1": 1.0, "X2": 0.0, "Y": 2.0}, "Y"),
-        (cf.do("X2", 2.0), [0.0, 1.0, 0.0], "X2 was set to 2"),
         (cf.do("Y", 2.0), [0.0, 1.0, 0.0], "Y"),
         ("observe", [0.0, 1.0, 0.0], "is not an action"),
         (cf.OBSERVE, ["a", 1.0, 0.0], "must consist of numbers"),

@@ -15,7 +15,8 @@ from causalfocus.learner.recording import Recording
 from causalfocus.learner.state import LearnerState
 from causalfocus.moments.state import State as MomentState
 from causalfocus.oracles.estimate import graph_mle
-from causalfocus.system.actions import ActionSet, single_targets
+from causalfocus.system.action_set import ActionSet
+from causalfocus.system.actions import single_targets
 from causalfocus.system.choices import Choices
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import ModelClass

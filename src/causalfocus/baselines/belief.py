@@ -17,7 +17,7 @@ from causalfocus.errors import InvalidInputError
 from causalfocus.learner.protocol import Told
 from causalfocus.learner.state import LearnerState
 from causalfocus.moments.moments import Moments
-from causalfocus.system.actions import ActionSet
+from causalfocus.system.action_set import ActionSet
 from causalfocus.system.space import ModelClass
 
 COLLAPSED = 1e-12

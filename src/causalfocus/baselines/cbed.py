@@ -14,7 +14,7 @@ from causalfocus.baselines.kernels.records import Models
 from causalfocus.baselines.posterior import DagPosterior, Ensemble
 from causalfocus.baselines.prior import Prior
 from causalfocus.learner.state import LearnerState
-from causalfocus.system.actions import ActionSet
+from causalfocus.system.action_set import ActionSet
 from causalfocus.system.space import ModelClass
 
 

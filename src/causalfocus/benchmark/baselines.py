@@ -18,7 +18,7 @@ from causalfocus.learner.focus import Focus
 from causalfocus.learner.recording import Recording
 from causalfocus.moments.moments import Moments
 from causalfocus.oracles import joint_mle
-from causalfocus.system.actions import ActionSet
+from causalfocus.system.action_set import ActionSet
 from causalfocus.system.drawn import random_sem
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import PAPER_CLASS

@@ -12,7 +12,7 @@ import numpy as np
 
 from causalfocus.benchmark.problems import DENSITY, EPSILON
 from causalfocus.campaign import Campaign
-from causalfocus.system.actions import ActionSet
+from causalfocus.system.action_set import ActionSet
 from causalfocus.system.drawn import random_sem
 from causalfocus.system.space import ModelClass
 

@@ -14,7 +14,7 @@ from causalfocus.experiments.stops import Stops
 from causalfocus.learner.focus import Focus
 from causalfocus.learner.round import Design
 from causalfocus.planning.forecast import forecasts
-from causalfocus.system.actions import ActionSet
+from causalfocus.system.action_set import ActionSet
 from causalfocus.system.drawn import random_sem
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import PAPER_CLASS, ModelClass

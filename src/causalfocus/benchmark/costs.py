@@ -11,7 +11,7 @@ import numpy as np
 from causalfocus.benchmark.problems import DENSITY, EPSILON
 from causalfocus.learner.focus import Focus
 from causalfocus.learner.run import run
-from causalfocus.system.actions import ActionSet
+from causalfocus.system.action_set import ActionSet
 from causalfocus.system.drawn import random_sem
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import PAPER_CLASS

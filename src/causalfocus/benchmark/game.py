@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from causalfocus.benchmark.clock import seconds_per_call
 from causalfocus.benchmark.problems import EPSILON, problem
 from causalfocus.planning.complexity import complexity
-from causalfocus.system.actions import ActionSet
+from causalfocus.system.action_set import ActionSet
 from causalfocus.system.space import PAPER_CLASS
 
 

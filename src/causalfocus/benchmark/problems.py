@@ -8,7 +8,8 @@ import numpy as np
 from causalfocus.arrays import Floats, Ints
 from causalfocus.moments.moments import Moments
 from causalfocus.oracles import joint_mle
-from causalfocus.system.actions import Action, ActionSet
+from causalfocus.system.action_set import ActionSet
+from causalfocus.system.actions import Action
 from causalfocus.system.drawn import random_sem
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import PAPER_CLASS

@@ -19,7 +19,8 @@ from causalfocus.learner.recording import Recording
 from causalfocus.moments.assumption_sums import Watch
 from causalfocus.moments.moments import Moments
 from causalfocus.oracles import joint_mle
-from causalfocus.system.actions import ActionSet, actions_as_arrays
+from causalfocus.system.action_set import ActionSet
+from causalfocus.system.actions import actions_as_arrays
 from causalfocus.system.drawn import random_sem
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import PAPER_CLASS

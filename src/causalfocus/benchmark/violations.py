@@ -15,7 +15,8 @@ from causalfocus.guarantees.class_ import ClassRule
 from causalfocus.guarantees.gaussian import GaussianRule
 from causalfocus.learner.focus import Focus
 from causalfocus.moments.moments import Moments
-from causalfocus.system.actions import Action, ActionSet
+from causalfocus.system.action_set import ActionSet
+from causalfocus.system.actions import Action
 from causalfocus.system.drawn import random_sem
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import PAPER_CLASS, ModelClass

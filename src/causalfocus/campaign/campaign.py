@@ -16,7 +16,8 @@ from causalfocus.campaign.view import CampaignView
 from causalfocus.errors import InvalidInputError
 from causalfocus.guarantees import DEFAULT_RULE
 from causalfocus.learner.protocol import Sample
-from causalfocus.system.actions import Action, ActionSet
+from causalfocus.system.action_set import ActionSet
+from causalfocus.system.actions import Action
 from causalfocus.system.names import position
 from causalfocus.system.space import ModelClass
 

@@ -11,6 +11,7 @@ import numpy as np
 from causalfocus.arrays import Floats
 from causalfocus.campaign.checkpoint import pack, unpack
 from causalfocus.campaign.events import Event
+from causalfocus.campaign.settings import require_near
 from causalfocus.campaign.specification import Specification
 from causalfocus.errors import CausalFocusError, InvalidInputError
 from causalfocus.learner.focus import Focus
@@ -200,7 +201,9 @@ class Playback:
 
     def as_row(self, action: Action, sample: Sample) -> tuple[float, ...]:
         """A sample as one number per variable, checked, without taking it in."""
-        return tuple(self.learner.moments.as_row(action, sample).tolist())
+        row = self.learner.moments.as_row(action, sample)
+        require_near(self.learner.actions, action, row)
+        return tuple(row.tolist())
 
     def choose(self, n: int) -> list[Action]:
         """What to do next, given that the pending actions are being done."""

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from causalfocus.campaign.settings import require_near
 from causalfocus.errors import InvalidInputError
 from causalfocus.moments.moments import Moments
+from causalfocus.system.action_set import ActionSet
 from causalfocus.system.actions import OBSERVE, Action, do
 
 ACTION_COLUMNS: Final = ("action", "target", "value")
@@ -40,7 +42,7 @@ class Line:
 
 def read_samples(
     path: Path,
-    names: Sequence[str],
+    actions: ActionSet,
     *,
     columns: Mapping[str, str] | None = None,
     delimiter: str = ",",
@@ -53,13 +55,13 @@ def read_samples(
     Parameters
     ----------
     path : of the file
-    names : the variables
+    actions : of the campaign, with its variables
     columns : from a column's name in the file to a variable, or to `action`, `target` or `value`
     delimiter, encoding : of the file
     all_observed : the file has no actions: every line was observed without setting anything
     by_id : lines answer asked actions by the column `id`, and need no action of their own
     """
-    rows = _rows(path, delimiter, encoding)
+    rows, names = _rows(path, delimiter, encoding), actions.names
     if not rows:
         raise InvalidInputError(f"{path} is empty: its first line must name the columns.")
     header = _header(path, rows[0], delimiter, columns or {})
@@ -73,7 +75,7 @@ def read_samples(
     checker = Moments(names)
     for number, cells in rows[1:]:
         try:
-            found.append(_line(number, header, cells, names, checker, by_id=by_id))
+            found.append(_line(number, header, cells, actions, checker, by_id=by_id))
         except InvalidInputError as error:
             errors.append(f"line {number}: {error}")
     if errors:
@@ -160,13 +162,14 @@ def _line(
     number: int,
     header: Sequence[str],
     cells: Sequence[str],
-    names: Sequence[str],
+    actions: ActionSet,
     checker: Moments,
     *,
     by_id: bool,
 ) -> Line:
     if len(cells) != len(header):
         raise InvalidInputError(f"{len(cells)} cells where the header has {len(header)}")
+    names = actions.names
     given = {name: cell.strip() for name, cell in zip(header, cells, strict=True)}
     sample = {name: number_in(given[name], name) for name in names if given.get(name, "") != ""}
     action = _action(given, names)
@@ -174,7 +177,8 @@ def _line(
         if not re.fullmatch(r"[0-9]{1,18}", given["id"]):
             raise InvalidInputError(f"the id {given['id']!r} is no number of an asked action")
         return Line(number, action, sample, int(given["id"]))
-    checker.as_row(action or OBSERVE, sample)
+    row = checker.as_row(action or OBSERVE, sample)
+    require_near(actions, action or OBSERVE, row)
     return Line(number, action, sample)
 
 

@@ -11,7 +11,8 @@ from causalfocus.campaign.schema import VERSION
 from causalfocus.errors import InvalidInputError, MissingExtraError, UnidentifiableWarning
 from causalfocus.guarantees import DEFAULT_RULE, RULES
 from causalfocus.learner.focus import Focus
-from causalfocus.system.actions import OBSERVE, Action, ActionSet, do
+from causalfocus.system.action_set import ActionSet
+from causalfocus.system.actions import OBSERVE, Action, do
 from causalfocus.system.space import ModelClass
 
 KEYS: Final = (

@@ -14,7 +14,7 @@ from causalfocus.learner.run import Round, run
 from causalfocus.report.live import LiveView
 from causalfocus.report.pictures import journey, save
 from causalfocus.report.tables import edge_table, equation_table, interval_table
-from causalfocus.system.actions import ActionSet
+from causalfocus.system.action_set import ActionSet
 from causalfocus.system.drawn import random_sem
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import ModelClass

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from causalfocus.errors import InvalidInputError
-from causalfocus.system.actions import Action, ActionSet
+from causalfocus.system.action_set import ActionSet
+from causalfocus.system.actions import Action
 from causalfocus.system.sem import LinearSEM
 
 

@@ -31,7 +31,7 @@ from causalfocus.errors import InvalidInputError
 from causalfocus.planning.forecast import Forecast, Outlook, drawn_forecasts, mean_share, outlook
 from causalfocus.report.pictures import outlook_picture, save
 from causalfocus.report.spending import by_words
-from causalfocus.system.actions import ActionSet
+from causalfocus.system.action_set import ActionSet
 from causalfocus.system.drawn import random_sem
 from causalfocus.system.names import default_names
 from causalfocus.system.sem import LinearSEM

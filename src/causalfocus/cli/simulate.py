@@ -33,7 +33,7 @@ from causalfocus.report.checks import check_picture
 from causalfocus.report.live import LiveView
 from causalfocus.report.pictures import save
 from causalfocus.report.tables import edge_table, equation_table, interval_table
-from causalfocus.system.actions import ActionSet
+from causalfocus.system.action_set import ActionSet
 from causalfocus.system.drawn import random_sem
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import ModelClass

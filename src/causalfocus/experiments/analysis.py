@@ -11,7 +11,7 @@ from scipy import stats
 from causalfocus.arrays import Bools, Floats, Ints
 from causalfocus.experiments.specification import Setting, Specification
 from causalfocus.guarantees.paper import PaperRule
-from causalfocus.system.actions import ActionSet
+from causalfocus.system.action_set import ActionSet
 from causalfocus.system.names import default_names
 from causalfocus.system.space import PAPER_CLASS
 

@@ -10,7 +10,7 @@ from causalfocus.baselines.posterior import DagPosterior
 from causalfocus.experiments.specification import HOMES, Setting, Specification
 from causalfocus.moments.moments import Moments
 from causalfocus.oracles.estimate import graph_mle, joint_mle, probable_model
-from causalfocus.system.actions import ActionSet
+from causalfocus.system.action_set import ActionSet
 from causalfocus.system.drawn import random_sem
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import PAPER_CLASS

@@ -41,7 +41,8 @@ from causalfocus.kernels.records import PlainSettings
 from causalfocus.kernels.sums import population
 from causalfocus.moments.moments import Moments
 from causalfocus.oracles.for_kernels import model_of, parameters_of
-from causalfocus.system.actions import Action, ActionSet
+from causalfocus.system.action_set import ActionSet
+from causalfocus.system.actions import Action
 from causalfocus.system.choices import Choices, Ends
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import ModelClass

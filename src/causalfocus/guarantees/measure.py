@@ -2,7 +2,7 @@
 
 from causalfocus.guarantees.rules import DEFAULT_RULE, Rule, guarantee_of
 from causalfocus.moments.moments import Moments
-from causalfocus.system.actions import ActionSet
+from causalfocus.system.action_set import ActionSet
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import ModelClass
 

@@ -8,7 +8,7 @@ from causalfocus.guarantees.class_ import ClassRule
 from causalfocus.guarantees.gaussian import GaussianRule
 from causalfocus.guarantees.guarantee import Guarantee
 from causalfocus.guarantees.paper import PaperRule
-from causalfocus.system.actions import ActionSet
+from causalfocus.system.action_set import ActionSet
 from causalfocus.system.choices import Ends
 from causalfocus.system.space import ModelClass
 

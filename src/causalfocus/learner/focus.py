@@ -23,7 +23,8 @@ from causalfocus.learner.result import Result, refutation_in_words
 from causalfocus.learner.round import Design, FocusState, Rounds
 from causalfocus.moments.moments import Moments
 from causalfocus.oracles.beliefs import edge_probabilities
-from causalfocus.system.actions import Action, ActionSet
+from causalfocus.system.action_set import ActionSet
+from causalfocus.system.actions import Action
 from causalfocus.system.choices import Ends
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import ModelClass

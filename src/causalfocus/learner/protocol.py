@@ -21,13 +21,22 @@ class Told:
     Attributes
     ----------
     action : what was done
-    sample : one number per node, in their order
+    sample : one number per node, in their order; of a node that was set what it achieved
     ask : number of the ask that it answers; None if nobody had asked for it
+    failed : nodes that were to be set and, as the rig or a person says, were not
     """
 
     action: Action
     sample: Floats
     ask: int | None = None
+    failed: tuple[str, ...] = ()
+
+    @property
+    def effective_action(self) -> Action:
+        """What was done in the end: the settings that did not fail."""
+        if not self.failed:
+            return self.action
+        return Action(tuple(one for one in self.action.settings if one[0] not in self.failed))
 
 
 class Learner(Protocol):

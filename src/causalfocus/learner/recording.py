@@ -1,7 +1,7 @@
 """What every learner does alike: ask, and take in a sample whole or not at all."""
 
 from abc import ABC, abstractmethod
-from collections.abc import MutableSequence, Sequence
+from collections.abc import Iterable, MutableSequence, Sequence
 from dataclasses import replace
 from typing import Generic, TypeVar
 
@@ -151,13 +151,25 @@ class Recording(ABC, Generic[S]):
     def next_index(self, counts: Floats, t: int) -> int:
         """Index of the next choice, after t rounds with these counts."""
 
-    def tell(self, action: Action, sample: Sample) -> None:
+    def tell(self, action: Action, sample: Sample, *, failed: Iterable[str] = ()) -> None:
         """Take in one sample, asked for or not: a mapping from name to value, or p numbers.
 
-        It answers the first pending ask for its action, if there is one.
+        It answers the first pending ask for its action, if there is one. The value of a node that
+        was set is what the setting achieved; left out of a mapping, what was asked for. One that is
+        further away than is tolerated stays in the log, and the round counts for no evidence: to
+        decide by the value whether the setting worked would be to select on it.
+
+        Parameters
+        ----------
+        action : what was asked of the system
+        sample : what came of it
+        failed : nodes of the action of which the rig, or you, know without looking at the values
+            that they were not set: they count as free
         """
         row, asks = self.moments.as_row(action, sample), self._state.asks
-        self._take(Told(action, _freeze(row), asks.find(action) if asks.pending else None))
+        given = _checked_failures(action, failed)
+        number = asks.find(action) if asks.pending else None
+        self._take(Told(action, _freeze(row), number, given))
 
     def take(self, told: Told) -> None:
         """Take in a line of a log, which says itself which ask it answers."""
@@ -180,7 +192,8 @@ class Recording(ABC, Generic[S]):
     def _write_down(self, told: Told) -> S:
         """The present state with a sample written down and nothing learned from it."""
         moments, counts, tallies = self.moments, self._state.counts, self._state.tallies
-        moments.add_row(told.action, told.sample)
+        if not self.actions.misses(told.effective_action, told.sample):
+            moments.add_row(told.effective_action, told.sample)
         at = self.choices.index(told.action)
         if at is not None:
             counts = counts.copy()
@@ -201,6 +214,17 @@ class Recording(ABC, Generic[S]):
     def restore(self, state: S, log: MutableSequence[Told]) -> None:
         """Go on from a state of a learner of the same specification, and the log that led to it."""
         self._log, self._state = log, state
+
+
+def _checked_failures(action: Action, failed: Iterable[str]) -> tuple[str, ...]:
+    given = tuple(dict.fromkeys([failed] if isinstance(failed, str) else failed))
+    for name in given:
+        if name not in action.targets:
+            raise InvalidInputError(
+                f"{name!r} cannot have failed: {action} does not set it. It may be any of "
+                f"{', '.join(action.targets) or 'nothing'}."
+            )
+    return given
 
 
 def _freeze(row: Floats) -> Floats:

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from causalfocus.system.actions import Action, ActionSet
+from causalfocus.system.action_set import ActionSet
+from causalfocus.system.actions import Action
 
 
 def tally(actions: ActionSet, tallies: Mapping[Action, int]) -> dict[Action, int]:

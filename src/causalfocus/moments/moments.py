@@ -30,8 +30,9 @@ LARGEST_VALUE: Final = 1e100
 """Values beyond this would overflow when squared and summed; no measurement is that large."""
 
 ASSIGNMENT_SLACK: Final = 1e-9
-"""Relative difference up to which a reported value of the node that was set counts as the assigned
-one (it then is the assigned one exactly): room for text and unit conversions, not for a bad rig."""
+"""Relative difference up to which a reported value of a node that was set counts as the assigned
+one (it then is the assigned one exactly): room for text and unit conversions. What is further away
+is what the setting achieved."""
 
 
 class Moments:
@@ -115,7 +116,8 @@ class Moments:
     def add(self, action: Action, sample: Mapping[str, float] | ArrayLike) -> None:
         """Add one sample: a mapping from name to value, or p numbers in the order of the names.
 
-        The node that was set may be left out of a mapping. On an error nothing is added.
+        A node that was set may be left out of a mapping; if it is there, its value is what the
+        setting achieved, and that is what others are regressed on. On an error nothing is added.
         """
         self.add_row(action, self.as_row(action, sample))
 
@@ -263,7 +265,9 @@ class Moments:
         return self._state.watch.rows(mark, about_origins=intercept)
 
     def as_row(self, action: Action, sample: Mapping[str, float] | ArrayLike) -> Floats:
-        """A sample as p numbers, checked, the assigned value in its place."""
+        """A sample as p numbers, checked; of a node that was set what it achieved, or what was
+        assigned to it if nothing is said.
+        """
         if isinstance(sample, Mapping):
             row = self._row_from_mapping(action, sample)
         else:
@@ -289,7 +293,7 @@ class Moments:
         return _as_floats([given[name] for name in self.names])
 
     def _check(self, action: Action, row: Floats) -> None:
-        """Raise on values that cannot be; write the assigned values over their reports."""
+        """Raise on values that cannot be; write the assigned values over reports that mean them."""
         require_action(action)
         if not (np.abs(row) <= LARGEST_VALUE).all():
             j = int(np.flatnonzero(~(np.abs(row) <= LARGEST_VALUE))[0])
@@ -299,12 +303,8 @@ class Moments:
             )
         for name, value in action.settings:
             j = position(name, self.names)
-            if not abs(row[j] - value) <= ASSIGNMENT_SLACK * (abs(value) or 1.0):
-                raise InvalidInputError(
-                    f"{name} was set to {value:g} by {action} but the sample says {row[j]:g}. "
-                    f"If the setting failed, the sample belongs to another action."
-                )
-            row[j] = value
+            if abs(row[j] - value) <= ASSIGNMENT_SLACK * (abs(value) or 1.0):
+                row[j] = value
 
     def __repr__(self) -> str:
         return f"<Moments of {len(self.names)} nodes, n = {self.n:g}>"

@@ -13,7 +13,8 @@ from causalfocus.arrays import Floats
 from causalfocus.errors import InvalidInputError
 from causalfocus.guarantees import DEFAULT_RULE, Guarantee, Rule, guarantee_of
 from causalfocus.oracles.limits import require_feasible_size
-from causalfocus.system.actions import Action, ActionSet
+from causalfocus.system.action_set import ActionSet
+from causalfocus.system.actions import Action
 from causalfocus.system.choices import Ends
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import ModelClass

@@ -17,7 +17,8 @@ import numpy as np
 from causalfocus.errors import InvalidInputError
 from causalfocus.guarantees import DEFAULT_RULE, Guarantee, Rule, guarantee_of
 from causalfocus.planning.complexity import Complexity, complexity
-from causalfocus.system.actions import Action, ActionSet
+from causalfocus.system.action_set import ActionSet
+from causalfocus.system.actions import Action
 from causalfocus.system.choices import Ends
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import ModelClass

@@ -15,7 +15,8 @@ from causalfocus.learner.result import Result
 from causalfocus.planning.forecast import Outlook
 from causalfocus.report.layout import Layout, Point, layers_of
 from causalfocus.report.spending import by_words
-from causalfocus.system.actions import Action, ActionSet
+from causalfocus.system.action_set import ActionSet
+from causalfocus.system.actions import Action
 from causalfocus.system.sem import LinearSEM
 
 if TYPE_CHECKING:

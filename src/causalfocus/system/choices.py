@@ -15,7 +15,8 @@ import numpy as np
 
 from causalfocus.arrays import Bools, Floats
 from causalfocus.errors import InvalidInputError
-from causalfocus.system.actions import Action, ActionSet, actions_as_arrays, do
+from causalfocus.system.action_set import ActionSet
+from causalfocus.system.actions import Action, actions_as_arrays, do
 
 Ends = Literal["coin", "game"]
 """Who picks the end of a range: a fair coin, or the game that chooses the actions."""

@@ -69,7 +69,7 @@ def record(
                 raise InvalidInputError("Give values or a CSV file, not both.")
             lines = read_samples(
                 csv,
-                campaign.names,
+                campaign.specification.actions,
                 delimiter=delimiter_of(delimiter),
                 encoding=encoding,
                 by_id=True,

@@ -41,7 +41,7 @@ def import_(
     with Campaign.open(file) as campaign:
         lines = read_samples(
             csv,
-            campaign.names,
+            campaign.specification.actions,
             columns=dict(_column_map(text) for text in columns or []),
             delimiter=delimiter_of(delimiter),
             encoding=encoding,

@@ -2,7 +2,7 @@
 
 from causalfocus.baselines.cbed import CBED
 from causalfocus.experiments.specification import Specification
-from causalfocus.system.actions import ActionSet
+from causalfocus.system.action_set import ActionSet
 from causalfocus.system.space import PAPER_CLASS
 
 

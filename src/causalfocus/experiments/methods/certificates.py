@@ -6,7 +6,7 @@ from causalfocus.experiments.stops import Stops
 from causalfocus.guarantees import guarantee_of
 from causalfocus.learner.focus import Focus
 from causalfocus.planning.complexity import complexity
-from causalfocus.system.actions import ActionSet
+from causalfocus.system.action_set import ActionSet
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import PAPER_CLASS
 

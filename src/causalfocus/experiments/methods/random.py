@@ -4,7 +4,7 @@ from causalfocus.baselines.certified import Certified
 from causalfocus.baselines.random import Random
 from causalfocus.experiments.methods.certificates import CertificateWatch, watch_for
 from causalfocus.experiments.specification import Specification
-from causalfocus.system.actions import ActionSet
+from causalfocus.system.action_set import ActionSet
 from causalfocus.system.space import PAPER_CLASS
 
 __all__ = ["CertificateWatch", "learner_for", "watch_for"]
