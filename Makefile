@@ -41,7 +41,7 @@ browser:
 # Two thousand runs of each rule at delta = 0.2, one variable, two and any number set at once: about
 # twenty minutes on two cores. RUNS=300 for less.
 validity: $(VENV)/.ready
-	$(BIN)/pytest -m slow tests/guarantees/test_validity.py
+	$(BIN)/pytest -m slow tests/guarantees/test_validity.py tests/learner/test_achieved_values.py
 
 # About five minutes: the paper's literal enumeration at six nodes is slow.
 benchmark: $(VENV)/.ready

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 _HOME = {
     "OBSERVE": "system.actions",
     "Action": "system.actions",
-    "ActionSet": "system.actions",
+    "ActionSet": "system.action_set",
     "do": "system.actions",
     "Campaign": "campaign",
     "CampaignError": "campaign",

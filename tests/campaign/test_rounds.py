@@ -51,6 +51,26 @@ def test_what_was_not_asked_for_counts_too(campaign: Campaign) -> None:
     assert event.ask is None and campaign.learner.log[0].action == cf.do("X1", 0.5)
 
 
+def test_what_a_setting_achieved_is_recorded(campaign: Campaign, path: Path) -> None:
+    """The asked actions cover the set as they do with nominal values, and all of it is kept."""
+    rng = np.random.default_rng(2)
+    taken: dict[str | None, int] = {}
+    for _ in range(40):
+        (asked,) = campaign.next()
+        reached = tuple((name, value + 0.05) for name, value in asked.action.settings)
+        campaign.record(SYSTEM.sample(cf.Action(reached), 1, rng)[0], id=asked.id)
+        taken[asked.action.target] = taken.get(asked.action.target, 0) + 1
+    assert set(taken) == {None, "X1", "X2", "X3"} and max(taken.values()) < 30
+    with Campaign.open(path) as again:
+        assert is_same(again.learner, campaign.learner)
+        off = [
+            t.sample[("X1", "X2", "X3").index(n)] - v
+            for t in again.learner.log
+            for n, v in t.action.settings
+        ]
+        assert off == pytest.approx([0.05] * len(off)) and again.learner.moments.n == 40
+
+
 def test_a_reopened_campaign_is_the_same_to_the_bit(campaign: Campaign, path: Path) -> None:
     """Through checkpoints, with a few rounds after the last, and from the log alone."""
     for n in (ledger_module.CHECKPOINT_EVERY + 5, 1, 40):

@@ -126,7 +126,8 @@ class BeliefLearner(Baseline[BeliefState]):
         moments = Moments.from_state(self.names, state.moments)
         if self.objective == "expected":
             return fit_dcdi(moments, **options)
-        return fit_dcdi_gumbel([*self.log, told], moments, **options)
+        log = [one for one in (*self.log, told) if self.is_evidence(one)]
+        return fit_dcdi_gumbel(log, moments, **options)
 
     def _parents(self) -> Ints:
         return np.zeros(len(self.names), dtype=np.int64) if self.fit is None else self.fit.parents

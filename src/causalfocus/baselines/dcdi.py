@@ -164,7 +164,7 @@ def fit_dcdi_gumbel(
     scales = own_scales(rows)
     centre = own_means(rows) if intercept else np.zeros(p)
     values = (np.array([told.sample for told in log]) - centre) / scales
-    targets, _ = single_targets([told.action for told in log], moments.names)
+    targets, _ = single_targets([told.effective_action for told in log], moments.names)
     weights, logits, _ = _start(start, scales, rng)
     edges = edge_penalty(p, len(log)) if penalty is None else penalty
     found = gumbel.descend_by_masks(

@@ -192,7 +192,7 @@ class Recording(ABC, Generic[S]):
     def _write_down(self, told: Told) -> S:
         """The present state with a sample written down and nothing learned from it."""
         moments, counts, tallies = self.moments, self._state.counts, self._state.tallies
-        if not self.actions.misses(told.effective_action, told.sample):
+        if self.is_evidence(told):
             moments.add_row(told.effective_action, told.sample)
         at = self.choices.index(told.action)
         if at is not None:
@@ -206,6 +206,13 @@ class Recording(ABC, Generic[S]):
             tallies=tallies,
             asks=self._state.asks.settle(told.ask),
         )
+
+    def is_evidence(self, told: Told) -> bool:
+        """Whether a line of the log counts for anything but itself: not if a node that was set
+        achieved something further from what was asked than is tolerated, and nobody said that the
+        setting had failed.
+        """
+        return not self.actions.misses(told.effective_action, told.sample)
 
     def adopt(self, state: S) -> None:
         """Go on from another state after the same log."""

@@ -55,13 +55,13 @@ def residuals(log: Sequence[Told], model: LinearSEM) -> tuple[Residuals, ...]:
     """What a model leaves unexplained, node by node."""
     samples = np.array([told.sample for told in log]).reshape(len(log), model.p)
     labels = [str(told.action) for told in log]
-    targets = [told.action.target for told in log]
+    targets = [told.effective_action.targets for told in log]
     found = []
     for j, name in enumerate(model.names):
-        own = np.array([target != name for target in targets], dtype=bool)
+        own = np.array([name not in taken for taken in targets], dtype=bool)
         fitted = samples[own] @ model.weights[j] + model.intercepts[j]
-        taken = tuple(label for label, is_own in zip(labels, own, strict=True) if is_own)
-        found.append(Residuals(name, fitted, samples[own, j] - fitted, taken))
+        shown = tuple(label for label, is_own in zip(labels, own, strict=True) if is_own)
+        found.append(Residuals(name, fitted, samples[own, j] - fitted, shown))
     return tuple(found)
 
 
@@ -71,7 +71,8 @@ def alarm_history(learner: Focus) -> dict[Kind, list[tuple[int, float]]]:
     history: dict[Kind, list[tuple[int, float]]] = {}
     due = 32.0
     for number, told in enumerate(learner.log, 1):
-        moments.add(told.action, told.sample)
+        if learner.is_evidence(told):
+            moments.add(told.effective_action, told.sample)
         if number < due and number < learner.rounds:
             continue
         due = number * GROWTH
