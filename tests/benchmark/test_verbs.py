@@ -14,7 +14,16 @@ from causalfocus.cli.benchmark import benchmark
 
 ROOT = Path(__file__).parents[2]
 GROUP = get_command(benchmark)
-VERBS = ("engine", "certificates", "constant", "costs", "violations", "baselines", "campaigns")
+VERBS = (
+    "engine",
+    "certificates",
+    "constant",
+    "several",
+    "costs",
+    "violations",
+    "baselines",
+    "campaigns",
+)
 
 
 def options(verb: str) -> set[str]:

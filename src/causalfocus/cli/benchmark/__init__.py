@@ -8,6 +8,7 @@ from causalfocus.cli.benchmark.certificates import certificates
 from causalfocus.cli.benchmark.constant import constant
 from causalfocus.cli.benchmark.costs import costs
 from causalfocus.cli.benchmark.engine import engine
+from causalfocus.cli.benchmark.several import several
 from causalfocus.cli.benchmark.violations import violations
 
 benchmark = typer.Typer(
@@ -19,6 +20,7 @@ benchmark = typer.Typer(
 benchmark.command("engine")(engine)
 benchmark.command("certificates")(certificates)
 benchmark.command("constant")(constant)
+benchmark.command("several")(several)
 benchmark.command("costs")(costs)
 benchmark.command("violations")(violations)
 benchmark.command("baselines")(baselines)
