@@ -127,6 +127,14 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
         lambda: cf.do({"X1": 1, "X2": 2}).target,
         "sets 2 variables at once",
     ),
+    "a mapping as an action": (lambda: cf.Action({"X1": 2.0}), "pairs of a name and a value"),  # type: ignore[arg-type]
+    "a name as an action": (lambda: cf.Action("X1"), "pairs of a name and a value"),  # type: ignore[arg-type]
+    "not one of many": (
+        lambda: cf.ActionSet(dict.fromkeys("abcdefghijkl", (-1, 1)), at_once=None).index(
+            cf.do("a", 3)
+        ),
+        "up to 11 of these at once",
+    ),
     "ends by nobody": (lambda: new_focus(ends="dice"), "'coin' or 'game'"),
     "empty range": (
         lambda: cf.ActionSet({"heat": (3, -3)}),

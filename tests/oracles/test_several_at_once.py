@@ -212,10 +212,28 @@ def test_no_unlisted_set_and_no_interior_value_tells_more() -> None:
         assert found.upper >= alone.value
 
 
+def test_sets_that_cannot_be_listed_can_be_counted_and_drawn_from() -> None:
+    many = cf.ActionSet(dict.fromkeys(map(str, range(30)), (-2, 2)), at_once=None)
+    assert len(many) == 3**30 - 2**30 and cf.do({"3": 2, "7": -2}) in many
+    twelve = cf.ActionSet(dict.fromkeys(map(str, range(12)), (-2, 2)), at_once=None, costs={"3": 4})
+    choices = Choices(twelve, "coin")
+    assert len(choices) == 2**12 - 1 and choices.draw(0, 1, 1) == cf.OBSERVE
+    at = choices.index(cf.do({"3": 2, "7": -2}))
+    assert at is not None and choices.costs[at] == 5.0 and choices.costs[0] == 1.0
+    assert choices.draw(at, 1, 1).targets == ("3", "7")
+    for names, at_once in ((4, 1), (4, 2), (3, None)):
+        small = cf.ActionSet(
+            {**dict.fromkeys(map(str, range(names)), (0, 1)), "x": 2.0}, at_once=at_once
+        )
+        assert len(small) == len(small.actions)
+
+
 def test_costs_of_several_are_added_unless_named() -> None:
     ranges = {"a": (0, 1), "b": (0, 1), "c": (0, 1)}
     free = cf.ActionSet(ranges, at_once=None)
     assert set(free.costs) == {1.0} and set(Choices(free, "coin").costs) == {1.0}
+    ones = cf.ActionSet(ranges, at_once=2, costs=dict.fromkeys(ranges, 1))
+    assert ones.cost_of(cf.do({"a": 0, "b": 1})) == 2.0
     named = cf.do({"a": 1, "b": 1})
     priced = cf.ActionSet(ranges, at_once=2, costs={"a": 5, "observe": 0.5, named: 2.0})
     assert priced.cost_of(cf.do({"a": 0, "b": 1})) == 6.0

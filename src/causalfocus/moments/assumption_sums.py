@@ -81,7 +81,9 @@ class Watch:
         return replace(self, marks={**self.marks, mark: Mark(self.sums, self.groups)})
 
     def merge(self, other: "Watch", steps: Floats, *, keeps_marks: bool) -> "Watch":
-        """With what another saw later. What a node was first set to here stays its first value.
+        """With what another saw later. What a node was first set to here stays its first value;
+        where the other began with another one, all that it saw of that node is among the others:
+        which samples are in a group must not depend on what came after them.
 
         steps : (p, 2, p), from the other's origins to those here, high and low parts
         keeps_marks : False if digits were lost on the way. What is lost before a mark does no harm
@@ -96,14 +98,10 @@ class Watch:
         for g in range(2 * self.p + 1):
             theirs[1, :, :, g], _ = moment_sums.move_origin(other.groups[1, :, :, g], steps)
         for k in np.flatnonzero(~np.isnan(other.firsts) & (other.firsts != firsts)):
-            pair = [2 * k, 2 * k + 1]
-            if other.has_only_other_value(int(k), float(firsts[k])):
-                theirs[:, :, :, pair] = theirs[:, :, :, pair[::-1]]
-                continue
             for view in range(2):
-                group = theirs[view, :, :, pair[1]].copy()
-                moment_sums.merge(group, theirs[view, :, :, pair[0]])
-                theirs[view, :, :, pair[1]], theirs[view, :, :, pair[0]] = group, 0.0
+                group = theirs[view, :, :, 2 * k + 1].copy()
+                moment_sums.merge(group, theirs[view, :, :, 2 * k])
+                theirs[view, :, :, 2 * k + 1], theirs[view, :, :, 2 * k] = group, 0.0
         for view in range(2):
             for g in range(2 * self.p + 1):
                 group = groups[view, :, :, g].copy()
@@ -117,15 +115,6 @@ class Watch:
             firsts=firsts,
             marks=self.marks if keeps_marks else {},
         )
-
-    def has_only_other_value(self, k: int, value: float) -> bool:
-        """Whether a node that was set to more than its first value was then set to this one, in all
-        rows that saw it.
-        """
-        seen = self.groups[0, 0, :, 2 * k + 1]
-        n, plain, square = seen[:, self.p, self.p], seen[:, self.p, k], seen[:, k, k]
-        away = np.abs(square - 2 * value * plain + n * value**2)
-        return bool((away <= 1e-12 * square).all())
 
     def rows(self, mark: int, *, about_origins: bool) -> "WatchedRows":
         """Training and later samples, split at a mark.

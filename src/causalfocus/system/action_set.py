@@ -94,7 +94,7 @@ class ActionSet:
     @cached_property
     def actions(self) -> tuple[Action, ...]:
         """All of them, in order."""
-        n = sum(math.prod(len(ends) for ends in group) for group in self._groups())
+        n = self.n_actions
         if n > MOST_ACTIONS:
             raise InvalidInputError(
                 f"There are {n:,} actions that set up to {self.at_once} variables at once: they "
@@ -103,6 +103,17 @@ class ActionSet:
         return tuple(
             Action(settings) for group in self._groups() for settings in itertools.product(*group)
         )
+
+    @property
+    def n_actions(self) -> int:
+        """How many there are, without listing them."""
+        ways = [1] + [0] * self.at_once  # by the number of nodes that are set
+        for span in self.ranges:
+            if span is not None:
+                ends = len(set(span))
+                for n in range(self.at_once, 0, -1):
+                    ways[n] += ends * ways[n - 1]
+        return sum(ways)
 
     def _groups(self) -> Iterator[tuple[list[tuple[str, float]], ...]]:
         """For every set of nodes that may be set at once, the settings of each of them."""
@@ -133,7 +144,7 @@ class ActionSet:
         return sum(self._price.get(do(name, value), 1.0) for name, value in action.settings) or 1.0
 
     def __len__(self) -> int:
-        return len(self.actions)
+        return self.n_actions
 
     def __iter__(self) -> Iterator[Action]:
         return iter(self.actions)
@@ -157,7 +168,7 @@ class ActionSet:
         """Position of an action in the fixed order."""
         if action not in self:
             raise InvalidInputError(
-                f"{action} is not in the action set. It holds: {', '.join(map(str, self.actions))}."
+                f"{action} is not in the action set. It holds: {_in_words(self)}."
             )
         return self.actions.index(action)
 
@@ -192,6 +203,21 @@ def _checked_number(given: int | None, ranges: tuple[tuple[float, float] | None,
     return min(int(given), most)
 
 
+def _singles(actions: ActionSet) -> list[Action]:
+    """The actions that set one node."""
+    return [
+        do(name, value)
+        for name, span in zip(actions.names, actions.ranges, strict=True)
+        if span is not None
+        for value in sorted(set(span))
+    ]
+
+
+def _in_words(actions: ActionSet) -> str:
+    several = "" if actions.at_once < 2 else f", and up to {actions.at_once} of these at once"
+    return ", ".join(map(str, [OBSERVE, *_singles(actions)])) + several
+
+
 def _checked_prices(
     actions: ActionSet, given: Mapping[Action | str, float]
 ) -> tuple[tuple[Action, float], ...]:
@@ -204,12 +230,7 @@ def _checked_prices(
             f'For example {{"observe": 1, {actions.names[0]!r}: 5}}.'
         )
     result: dict[Action, float] = {}
-    singles = [
-        do(name, value)
-        for name, span in zip(actions.names, actions.ranges, strict=True)
-        if span is not None
-        for value in sorted(set(span))
-    ]
+    singles = _singles(actions)
     named = sorted(given.items(), key=lambda item: isinstance(item[0], Action))
     for key, cost in named:  # names first, so that a single action may differ from its node
         try:
@@ -229,13 +250,12 @@ def _checked_prices(
             meant = [action for action in singles if action.target == key]
         if not meant:
             raise InvalidInputError(
-                f"There is no action {key} to put a cost on. The actions are "
-                f"{', '.join(map(str, [OBSERVE, *singles]))}"
-                f"{'' if actions.at_once < 2 else ', and several of these at once'}."
+                f"There is no action {key} to put a cost on. The actions are {_in_words(actions)}."
             )
         result.update(dict.fromkeys(meant, value))
-    told = [(a, cost) for a, cost in result.items() if cost != 1.0 or len(a.settings) > 1]
-    return tuple(sorted(told, key=lambda item: str(item[0])))
+    if actions.at_once < 2 and set(result.values()) <= {1.0}:
+        return ()  # as if nothing had been said
+    return tuple(sorted(result.items(), key=lambda item: str(item[0])))
 
 
 def _checked_tolerances(actions: ActionSet, given: Mapping[str, float]) -> tuple[float, ...]:

@@ -99,6 +99,13 @@ def action_of(target: str | None, value: float | None) -> Action:
 
 
 def _checked_settings(given: Any) -> tuple[tuple[str, float], ...]:
+    if not isinstance(given, tuple) or any(
+        not isinstance(pair, tuple) or len(pair) != 2 for pair in given
+    ):
+        raise InvalidInputError(
+            f"The settings of an action are pairs of a name and a value, got {given!r}. Use "
+            f"cf.do(name, value), or cf.do({{name: value, ...}}) for several."
+        )
     names = checked_names([name for name, _ in given])
     settings = []
     for name, (_, value) in zip(names, given, strict=True):
@@ -120,8 +127,11 @@ def _checked_settings(given: Any) -> tuple[tuple[str, float], ...]:
 
 def _in_order(name: str) -> tuple[Any, ...]:
     """X2 before X10."""
-    parts = re.split(r"(\d+)", name)
-    return tuple((0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts), name
+    parts = re.split(r"([0-9]+)", name)
+    return tuple(
+        (0, len(part.lstrip("0")), part.lstrip("0")) if part.isdecimal() else (1, 0, part)
+        for part in parts
+    ), name
 
 
 def require_action(action: Action) -> None:

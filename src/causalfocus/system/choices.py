@@ -16,7 +16,7 @@ import numpy as np
 from causalfocus.arrays import Bools, Floats
 from causalfocus.errors import InvalidInputError
 from causalfocus.system.action_set import ActionSet
-from causalfocus.system.actions import Action, actions_as_arrays, do
+from causalfocus.system.actions import OBSERVE, Action, actions_as_arrays, do
 
 Ends = Literal["coin", "game"]
 """Who picks the end of a range: a fair coin, or the game that chooses the actions."""
@@ -104,7 +104,7 @@ class Choices:
             return self.actions[index]
         targets = self.targets[index]
         if not targets:
-            return self.actions[0]
+            return OBSERVE
         coins = coins_of(seed, number, len(self.actions.names))
         at = self._position
         return Action(
@@ -143,7 +143,7 @@ class Choices:
             name: self._mean_cost([do(name, value) for value in values])
             for name, values in self._ends.items()
         }
-        nothing = self.actions.cost_of(self.actions[0]) if len(self) else 1.0
+        nothing = self.actions.cost_of(OBSERVE)
         return np.array([sum(single[name] for name in t) if t else nothing for t in self.targets])
 
     def _mean_cost(self, drawn: Sequence[Action]) -> float:
