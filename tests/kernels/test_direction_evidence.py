@@ -71,7 +71,7 @@ def test_evidence_along_a_direction_is_a_lower_bound(s: int, stiffness: float, d
     at_worst = []
     for v1, v2 in [(centre, centre), (0.95 * centre, centre), (centre, 1.1 * centre)]:
         bound = direction_evidence.piece_evidence(
-            fit, sums, mixing, Departure(0, d), Span(v1, v2), work
+            fit, sums, mixing, Departure(0, d), Span(v1, v2), math.inf, work
         )
         found = []
         for v in np.linspace(v1, v2, 4):

@@ -22,7 +22,13 @@ from causalfocus.moments.assumption_sums import WatchedRows
 from causalfocus.moments.marks import mark_at, marks_before, training_mark
 from causalfocus.moments.state import State
 from causalfocus.moments.views import RowMoments, Split, TimedRows
-from causalfocus.system.actions import OBSERVE, Action, actions_as_arrays, require_action
+from causalfocus.system.actions import (
+    OBSERVE,
+    Action,
+    action_as_arrays,
+    actions_as_arrays,
+    require_action,
+)
 from causalfocus.system.names import checked_names, position
 from causalfocus.system.sem import LinearSEM
 
@@ -123,7 +129,7 @@ class Moments:
 
     def add_row(self, action: Action, row: Floats) -> None:
         """Add one sample that `as_row` has checked."""
-        is_set, values, _ = actions_as_arrays([action], self.names)
+        is_set, values, _ = action_as_arrays(action, self.names)
         state = self._state.with_anchor(round(self.n) + 1, is_set[0], row)
         self._state = state.after(is_set, values, row[None, :])
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 import numpy as np
 
@@ -11,6 +12,12 @@ from causalfocus.moments.anchors import Anchors, exact_difference
 from causalfocus.moments.assumption_sums import Watch
 from causalfocus.moments.marks import is_training, mark_at, marks_before
 from causalfocus.moments.views import RowMoments
+
+
+@cache
+def _about_zero(p: int) -> tuple[Floats, Ints]:
+    """Zero as the origin of all rows. Never written to."""
+    return np.zeros((1, p)), np.zeros(p, dtype=np.int64)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +67,7 @@ class State:
     @property
     def own(self) -> Ints:
         """(p,), which of the origins serves each row."""
-        return self.anchors.own if self.anchors.samples else np.zeros(self.p, dtype=np.int64)
+        return self.anchors.own if self.anchors.samples else _about_zero(self.p)[1]
 
     def with_anchor(self, number: int, is_set: Bools, row: Floats) -> "State":
         """The same, knowing one more sample that may be an anchor."""
@@ -77,7 +84,7 @@ class State:
         is_set, values : (n, p), which nodes were set, and what was asked for
         """
         sums, own, origins = self.sums.copy(), self.own, self.origins
-        at_zero = np.zeros((1, self.p)), np.zeros(self.p, dtype=np.int64)
+        at_zero = _about_zero(self.p)
         moment_sums.add_samples(sums[0], *at_zero, is_set, samples)
         moment_sums.add_samples(sums[1], origins, own, is_set, samples)
         watch = self.watch.after(is_set, values, samples, (at_zero, (origins, own)))

@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -158,6 +159,12 @@ def actions_as_arrays(
             j = index[name] if name in index else position(name, names)
             is_set[a, j], values[a, j] = True, value
     return is_set, values, np.zeros_like(values)
+
+
+@lru_cache(maxsize=1024)
+def action_as_arrays(action: Action, names: tuple[str, ...]) -> tuple[Bools, Floats, Floats]:
+    """The same for one action, remembered: these arrays must not be written to."""
+    return actions_as_arrays([action], names)
 
 
 def single_targets(actions: Iterable[Action], names: Sequence[str]) -> tuple[Ints, Floats]:

@@ -13,7 +13,13 @@ from numpy.typing import ArrayLike
 from causalfocus.arrays import Floats, Ints
 from causalfocus.errors import InvalidInputError
 from causalfocus.system import convert
-from causalfocus.system.actions import OBSERVE, Action, actions_as_arrays
+from causalfocus.system.actions import (
+    OBSERVE,
+    Action,
+    action_as_arrays,
+    actions_as_arrays,
+    require_action,
+)
 from causalfocus.system.graph import topological_order
 from causalfocus.system.names import checked_names, default_names
 
@@ -185,7 +191,8 @@ class LinearSEM:
         if not (isinstance(n, int | np.integer) and n >= 0):
             raise InvalidInputError(f"The number of samples must be 0 or more, got {n!r}.")
         generator = np.random.default_rng(rng)
-        is_set, values, _ = actions_as_arrays([action], self.names)
+        require_action(action)
+        is_set, values, _ = action_as_arrays(action, self.names)
         samples = generator.standard_normal((n, self.p)) * np.sqrt(self.noise_variances)
         samples += self.intercepts
         for j in self.order:

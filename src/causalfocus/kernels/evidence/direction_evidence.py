@@ -46,6 +46,23 @@ terms without delta fall up to v = R/n and rise after it, and the determinant fa
 piece of the range of v these together bound the evidence from below; the least piece bounds all. A
 marginal likelihood takes over far from R/n: see `Noise`.
 
+Where v is above R/n, w is below it, and Q may fail to be positive definite: an alternative with
+more noise and coefficients far from the fit. Its likelihood falls as slowly as that of the
+numerators, which that bound overlooks: a log(1 + x) <= a x is crude for the large X of such
+alternatives. The tangent may touch elsewhere. For any w > 0 that is fixed for a piece,
+
+    -a log(a0 v + R/2 + X/2) >= a - a log(a w) - (a0 v + R/2 + X/2) / w,
+
+since the logarithm is below its tangent at a w. So the evidence is at least
+
+    T(v) + delta'G delta / 2v - X / 2w - 1/2 log det,
+    T(v) = a log v + R/2v - a0 v/w + a0 log a0 + a - a log(a w) - R/2w + lgamma(a) - lgamma(a0),
+
+and the terms in delta are bounded as before, with w for w1 and without the lesser of two. T has one
+minimum and then one maximum, so on a piece it is least at an end or at the smaller root of
+a0 v^2 - a w v + R w / 2. With w = v2 and little mixing Q is about (G - K)/v2, which is positive
+definite. The best of these bounds counts.
+
 Symbols: G, G^-1, R, n and b^ are `gram`, `inverse`, `residual`, `n` and `coefficients` of the
 `Fit`; l, q and eta are `products`, `square` and `residual_product` of the `Direction`; the diagonal
 of D, the step and a0 are `spread`, `step` and `stiffness` of the `Mixing`; k and d are
@@ -63,9 +80,10 @@ from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.evidence.row_evidence import Fit
 from causalfocus.kernels.records import Row, Span
 
-NEAR = [0.005, 0.01, 0.02, 0.03, 0.045, 0.06, 0.08, 0.1, 0.12, 0.14, 0.16, 0.19, 0.22, 0.26, 0.32]
-FAR = [0.45, 0.6, 0.8, 1.05, 1.35, 1.7, 2.1, 2.6, 3.2, 4.0]
-PIECES = np.array([0.0, *NEAR, *FAR])
+NEAR = [0.005, 0.01, 0.02, 0.03, 0.045, 0.06, 0.08, 0.1, 0.12, 0.14, 0.16, 0.19, 0.22, 0.26]
+MIDDLE = [0.29, 0.32, 0.35, 0.38, 0.41, 0.45, 0.5, 0.55]
+FAR = [0.6, 0.7, 0.8, 1.05, 1.35, 1.7, 2.1, 2.6, 3.2, 4.0]
+PIECES = np.array([0.0, *NEAR, *MIDDLE, *FAR])
 COARSE_PIECES = np.array([0.0, 0.02, 0.06, 0.12, 0.2, 0.3, 0.45, 0.8, 1.3, 2.0, 3.0, 4.0])
 """Logarithmic distances from R/n at which the range of v is cut."""
 
@@ -229,74 +247,133 @@ def _mixing_penalty(gram: Floats, spread: Floats, v: float, matrix: Floats, lowe
 
 
 @kernel
-def piece_evidence(
-    fit: Fit,
-    direction: Direction,
-    mixing: Mixing,
-    departure: Departure,
-    piece: Span,
-    work: Floats,
-) -> float:
-    """Return a lower bound of the evidence over v in [v1, v2], a piece of the range; minus infinity
-    where it has none. `work` is room for four matrices of the size of G and one row more.
-    """
-    gram, residual, n = fit.gram, fit.residual, fit.n
-    spread, c, a0 = mixing.spread, mixing.step, mixing.stiffness
-    k, d = departure.coefficient, departure.distance
-    v1, v2 = piece.low, piece.high
+def tangent_evidence(piece: Span, w: float, residual: float, n: float, a0: float) -> float:
+    """Return the least value of T over a piece of the range of v."""
+    a = a0 + 0.5 * n
+    least = min(_bent(piece.low, w, residual, a, a0), _bent(piece.high, w, residual, a, a0))
+    under = a * a - 2.0 * residual * a0 / w
+    if under > 0.0:
+        root = residual / (a + math.sqrt(under))
+        if piece.low < root < piece.high:
+            least = min(least, _bent(root, w, residual, a, a0))
+    constant = a * (1.0 - math.log(a * w)) + a0 * math.log(a0) - 0.5 * residual / w
+    return least + constant + math.lgamma(a) - math.lgamma(a0)
+
+
+@kernel
+def _bent(v: float, w: float, residual: float, a: float, a0: float) -> float:
+    """Return the terms of T that depend on v."""
+    return a * math.log(v) + 0.5 * residual / v - a0 * v / w
+
+
+@kernel
+def _reduce(fit: Fit, direction: Direction, spread: Floats, v: float, work: Floats) -> float:
+    """Write K and m into the work, and return q - l'B l; nan where there is no B."""
+    gram, ell = fit.gram, direction.products
     s = gram.shape[0]
-    if not (v1 > 0.0 and v2 < math.inf):
-        return -math.inf
-    w1 = (a0 * v1 + 0.5 * residual) / (a0 + 0.5 * n)
-    matrix, inner, lower, product = work[0, :s], work[1, :s], work[2, :s], work[3, :s]
+    matrix, inner, lower, kept = work[0, :s], work[1, :s], work[2, :s], work[3, :s]
+    tilt, slope = work[4, s], work[5, s]
     for i in range(s):
         for j in range(s):
             matrix[i, j] = gram[i, j]
-        matrix[i, i] += v2 / (spread[0, i] + spread[1, i] * v2)
+        matrix[i, i] += v / (spread[0, i] + spread[1, i] * v)
     if math.isnan(invert(matrix, inner, lower)):
-        return -math.inf
-    ell, tilt = direction.products, work[4, s]
+        return math.nan
     square = direction.square
     for i in range(s):
         tilt[i] = 0.0
         for j in range(s):
             tilt[i] += inner[i, j] * ell[j]
         square -= ell[i] * tilt[i]
-    # With tilt = B l: m = l - G tilt. With product = B G: K = G - G product.
-    for i in range(s):
-        for j in range(s):
-            product[i, j] = 0.0
-            for r in range(s):
-                product[i, j] += inner[i, r] * gram[r, j]
-    for i in range(s):
-        for j in range(i + 1):
-            total = gram[i, j]
-            for r in range(s):
-                total -= gram[i, r] * product[r, j]
-            matrix[i, j] = matrix[j, i] = gram[i, j] / v2 - total / w1
-    if math.isnan(invert(matrix, inner, lower)):
-        return -math.inf
-    for i in range(s):
-        if not lower[i, i] ** 2 > CANCELLED * gram[i, i] / v2:
-            return -math.inf
-    slope = work[5, s]
+    # With tilt = B l: m = l - G tilt. With matrix = B G: K = G - G matrix.
     for i in range(s):
         slope[i] = ell[i]
         for j in range(s):
             slope[i] -= gram[i, j] * tilt[j]
+            matrix[i, j] = 0.0
+            for r in range(s):
+                matrix[i, j] += inner[i, r] * gram[r, j]
+    for i in range(s):
+        for j in range(i + 1):
+            total = gram[i, j]
+            for r in range(s):
+                total -= gram[i, r] * matrix[r, j]
+            kept[i, j] = kept[j, i] = total
+    return square
+
+
+@kernel
+def _gain(
+    fit: Fit,
+    direction: Direction,
+    c: float,
+    departure: Departure,
+    v: float,
+    w: float,
+    square: float,
+    work: Floats,
+) -> float:
+    """Return the least of delta'G delta / 2v - X / 2w; minus infinity where Q is not surely
+    positive definite. K and m are in the work.
+    """
+    gram, s = fit.gram, fit.gram.shape[0]
+    matrix, inner, lower, kept = work[0, :s], work[1, :s], work[2, :s], work[3, :s]
+    slope, k = work[5, s], departure.coefficient
+    for i in range(s):
+        for j in range(i + 1):
+            matrix[i, j] = matrix[j, i] = gram[i, j] / v - kept[i, j] / w
+    if math.isnan(invert(matrix, inner, lower)):
+        return -math.inf
+    for i in range(s):
+        if not lower[i, i] ** 2 > CANCELLED * gram[i, i] / v:
+            return -math.inf
     offset, dent = 0.0, 0.0
     for i in range(s):
         offset += inner[k, i] * slope[i]
         for j in range(s):
             dent += slope[i] * inner[i, j] * slope[j]
-    away = max(d + c * offset / w1, 0.0)
-    gained = 0.5 * away * away / inner[k, k] - 0.5 * (c / w1) ** 2 * dent
-    gained -= c * (abs(direction.residual_product) + 0.5 * c * square) / w1
+    away = max(departure.distance + c * offset / w, 0.0)
+    gained = 0.5 * away * away / inner[k, k] - 0.5 * (c / w) ** 2 * dent
+    return gained - c * (abs(direction.residual_product) + 0.5 * c * square) / w
+
+
+@kernel
+def piece_evidence(
+    fit: Fit,
+    direction: Direction,
+    mixing: Mixing,
+    departure: Departure,
+    piece: Span,
+    enough: float,
+    work: Floats,
+) -> float:
+    """Return a lower bound of the evidence over v in a piece of the range; minus infinity where it
+    has none.
+
+    enough : no better bound is sought than one that reaches this
+    work : room for four matrices of the size of G and one row more
+    """
+    residual, n, c, a0 = fit.residual, fit.n, mixing.step, mixing.stiffness
+    v1, v2, s = piece.low, piece.high, fit.gram.shape[0]
+    if not (v1 > 0.0 and v2 < math.inf):
+        return -math.inf
+    square = _reduce(fit, direction, mixing.spread, v2, work)
+    if math.isnan(square):
+        return -math.inf
+    matrix, lower = np.empty((s, s)), np.empty((s, s))
+    rest = LOG_HALF - _mixing_penalty(fit.gram, mixing.spread, v1, matrix, lower)
+    w = (a0 * v1 + 0.5 * residual) / (a0 + 0.5 * n)
+    gained = _gain(fit, direction, c, departure, v2, w, square, work)
+    d, k = departure.distance, departure.coefficient
     gained = min(gained, 0.5 * d * d / (v2 * fit.inverse[k, k]))
-    penalty = _mixing_penalty(gram, spread, v1, matrix, lower)
     centre = min(max(residual / n, v1), v2)
-    value = variance_evidence(centre, residual, n, a0) + gained - penalty + LOG_HALF
-    return value if value == value else -math.inf
+    best = variance_evidence(centre, residual, n, a0) + gained + rest
+    for touch in (math.sqrt(w * v2), v2):
+        if not best >= enough:
+            gained = _gain(fit, direction, c, departure, v2, touch, square, work)
+            value = tangent_evidence(piece, touch, residual, n, a0) + gained + rest
+            best = value if not best >= value else best
+    return best if best == best else -math.inf
 
 
 @kernel
@@ -321,7 +398,7 @@ def direction_evidence(
         return -math.inf
     work = np.empty((6, s + 1, s))
     at = min(max(centre, limits.low), limits.high)
-    highest = piece_evidence(fit, direction, mixing, departure, Span(at, at), work)
+    highest = piece_evidence(fit, direction, mixing, departure, Span(at, at), math.inf, work)
     highest = max(highest, noise_evidence(at, at, noise))
     if highest < useful.low:
         return -math.inf
@@ -367,7 +444,7 @@ def _least_piece(
                 value = noise_evidence(v1, v2, noise)
                 if not value >= least:
                     piece = Span(v1, v2)
-                    own = piece_evidence(fit, direction, mixing, departure, piece, work)
+                    own = piece_evidence(fit, direction, mixing, departure, piece, least, work)
                     value = max(value, own)
                 least = min(least, value)
                 if least < kept.low:

@@ -192,6 +192,8 @@ def departure_evidence(
         value = direction_evidence(fit, direction, row.small, departure, limits, noise, useful)
     if apart.far < math.inf and value > -math.inf:
         departure = Departure(i, apart.far)
-        found = direction_evidence(fit, direction, row.large, departure, limits, noise, useful)
+        # Whatever is above what was found is as good as any other.
+        above = Span(useful.low, min(useful.high, value))
+        found = direction_evidence(fit, direction, row.large, departure, limits, noise, above)
         value = min(value, found)
     return value + own_weight - SAFETY
