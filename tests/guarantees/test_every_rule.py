@@ -90,7 +90,8 @@ def test_the_same_arguments_give_the_same_and_nothing_is_written_to(name: str, n
     for _ in range(2):
         estimate = rule.estimate(moments)
         decision = rule.decide(moments, estimate, counts)
-        gains = rule.gains(estimate, np.full(N_ACTIONS, 1 / N_ACTIONS))
+        k = len(rule.choices)
+        gains = rule.gains(estimate, np.full(k, 1 / k))
         looks.append((estimate, decision.stop, decision.evidence, decision.reason, gains.tolist()))
     assert looks[0] == looks[1]
     assert are_same(moments.state, before.state) and counts.tolist() == given.tolist()
