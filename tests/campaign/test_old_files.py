@@ -67,7 +67,8 @@ def test_it_opens_and_verifies(name: str, old: Path) -> None:
         words = f"The log says: certified after {said['stopped_at']} rounds"
         assert words in str(campaign.contradiction)
         assert words in status(campaign, foretell=False).statement
-        assert abs(campaign.result().rounds - said["stopped_at"]) < 0.25 * said["stopped_at"]
+        # Bounds have become tighter since: the same samples certify sooner, and not much later.
+        assert campaign.result().rounds < 1.25 * said["stopped_at"]
 
 
 @every_file

@@ -10,7 +10,7 @@ import causalfocus as cf
 from causalfocus.arrays import Floats
 from causalfocus.guarantees.gaussian import GaussianRule
 from causalfocus.kernels.arithmetic.sets import as_mask
-from causalfocus.kernels.evidence import direction_evidence
+from causalfocus.kernels.evidence import direction_evidence, directions
 from causalfocus.kernels.evidence.direction_evidence import Departure
 from causalfocus.kernels.evidence.row_evidence import even_spread, least_squares
 from causalfocus.kernels.gaussian import resolution, swaps
@@ -117,8 +117,8 @@ def single_evidence(
     row, n = Row(times.grams[-1, j], times.lows[-1, j], j), times.counts[-1, j]
     fit = least_squares(row, regressors, n)
     b = fit.coefficients
-    inverses = direction_evidence.past_inverses(times, j, regressors)
-    sums = direction_evidence.direction_sums(times, j, regressors, inverses, b, at)
+    inverses = directions.past_inverses(times, j, regressors)
+    sums = directions.direction_sums(times, j, regressors, inverses, b, at)
     noise = resolution.noise_of(split, j, regressors)
     is_reported = weights[j, k] != 0
 

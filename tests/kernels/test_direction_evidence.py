@@ -11,6 +11,12 @@ import causalfocus as cf
 from causalfocus.arrays import Floats
 from causalfocus.kernels.evidence import direction_evidence, training
 from causalfocus.kernels.evidence.direction_evidence import Departure, Mixing, Noise
+from causalfocus.kernels.evidence.directions import (
+    Direction,
+    Times,
+    direction_sums,
+    past_inverses,
+)
 from causalfocus.kernels.evidence.row_evidence import Fit, least_squares
 from causalfocus.kernels.records import Row, Span
 from kernels.densities import directions, log_likelihood, log_marginal, moving_ratio
@@ -22,17 +28,15 @@ ALL = Span(-math.inf, math.inf)
 NO_NOISE = Noise(-math.inf, 1.0, 1.0)
 
 
-def moments_at(x: Floats, y: Floats, marks: list[int]) -> direction_evidence.Times:
+def moments_at(x: Floats, y: Floats, marks: list[int]) -> Times:
     """One row's moments at the marks, as the kernels take them; the node itself comes last."""
     data = np.column_stack([x, y])
     grams = np.array([[data[:end].T @ data[:end]] for end in [*marks, len(y)]])
     counts = np.array([[float(end)] for end in [*marks, len(y)]])
-    return direction_evidence.Times(grams, np.zeros_like(grams), counts)
+    return Times(grams, np.zeros_like(grams), counts)
 
 
-def fit_along(
-    x: Floats, y: Floats, marks: list[int], k: int
-) -> tuple[Fit, direction_evidence.Direction, Floats]:
+def fit_along(x: Floats, y: Floats, marks: list[int], k: int) -> tuple[Fit, Direction, Floats]:
     """The fit as the kernels take it, its sums along the direction, and the directions."""
     s = x.shape[1]
     times = moments_at(x, y, marks)
@@ -44,7 +48,7 @@ def fit_along(
     u = directions(x, marks, k)
     moved = (u * x).sum(axis=1)
     ell, q, eta = x.T @ moved, float(moved @ moved), float(moved @ (y - x @ b))
-    return fit, direction_evidence.Direction(ell, q, eta), u
+    return fit, Direction(ell, q, eta), u
 
 
 def drawn_row(s: int, seed: list[int]) -> tuple[Floats, Floats]:
@@ -87,12 +91,15 @@ def test_evidence_along_a_direction_is_a_lower_bound(s: int, stiffness: float, d
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_no_alternative_has_less_than_the_bound(seed: int) -> None:
-    """The other coefficients and the noise are searched for the worst alternative."""
+@pytest.mark.parametrize("around", [(0.93, 1.07), (1.15, 1.25), (1.3, 1.4)])
+def test_no_alternative_has_less_than_the_bound(seed: int, around: tuple[float, float]) -> None:
+    """The other coefficients and the noise are searched for the worst alternative, also where it
+    has more noise than the fit and coefficients anywhere.
+    """
     s, d = 3, 0.2
     x, y = drawn_row(s, [seed, 99])
     fit, sums, u = fit_along(x, y, [8, 16, 32, 64, 128], 0)
-    limits = 0.93 * fit.residual / fit.n, 1.07 * fit.residual / fit.n
+    limits = around[0] * fit.residual / fit.n, around[1] * fit.residual / fit.n
     spread = np.array([0.05, 0.07, 0.06]) ** 2
     mixing = Mixing(np.vstack([spread, np.zeros(s)]), 0.2, 3000.0)
     bound = direction_evidence.direction_evidence(
@@ -113,7 +120,7 @@ def test_no_alternative_has_less_than_the_bound(seed: int) -> None:
             found = optimize.minimize(ratio, start, (side,), method="Nelder-Mead")
             least = min(least, float(found.fun))
     assert bound <= least + 1e-9
-    assert bound >= least - 1.0  # and it is of use
+    assert bound >= least - (1.0 if around[0] < 1.0 else 4.0)  # and it is of use
 
 
 def test_evidence_needs_a_distance() -> None:
@@ -159,15 +166,13 @@ def test_the_kernel_finds_the_directions_of_the_past() -> None:
     samples = rng.standard_normal((100, 3)) @ rng.standard_normal((3, 3))
     moments.add_many([cf.OBSERVE] * 100, samples)
     rows = moments.timed_rows(intercept=False)
-    times = direction_evidence.Times(rows.grams, rows.lows, rows.counts)
+    times = Times(rows.grams, rows.lows, rows.counts)
     regressors = np.array([0, 1])
     x, y = samples[:, :2], samples[:, 2]
     for k in (0, 1):
         fit, sums, _ = fit_along(x, y, [8, 16, 32, 64], k)
-        inverses = direction_evidence.past_inverses(times, 2, regressors)
-        found = direction_evidence.direction_sums(
-            times, 2, regressors, inverses, fit.coefficients, k
-        )
+        inverses = past_inverses(times, 2, regressors)
+        found = direction_sums(times, 2, regressors, inverses, fit.coefficients, k)
         assert found.products == pytest.approx(sums.products, rel=1e-9)
         assert found.square == pytest.approx(sums.square, rel=1e-9)
         assert found.residual_product == pytest.approx(sums.residual_product, abs=1e-8)

@@ -39,7 +39,7 @@ from causalfocus.guarantees.verdicts import Interval
 from causalfocus.guarantees.wider import wider_classes
 from causalfocus.kernels.arithmetic.sets import parents_of
 from causalfocus.kernels.evidence import pairs
-from causalfocus.kernels.evidence.direction_evidence import Times
+from causalfocus.kernels.evidence.directions import Times
 from causalfocus.kernels.evidence.row_evidence import Prior
 from causalfocus.kernels.exact import other_graphs, same_graph
 from causalfocus.kernels.exact.certificate import W_EDGE, Setting

@@ -40,7 +40,7 @@ from causalfocus.guarantees.mixture import (
 from causalfocus.guarantees.verdicts import Interval
 from causalfocus.kernels.arithmetic.sets import nondescendants
 from causalfocus.kernels.evidence import pairs
-from causalfocus.kernels.evidence.direction_evidence import Times
+from causalfocus.kernels.evidence.directions import Times
 from causalfocus.kernels.evidence.row_evidence import least_squares
 from causalfocus.kernels.gaussian import levels, resolution, swaps
 from causalfocus.kernels.gaussian.intervals import weight_interval

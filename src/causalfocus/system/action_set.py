@@ -253,8 +253,8 @@ def _checked_prices(
                 f"There is no action {key} to put a cost on. The actions are {_in_words(actions)}."
             )
         result.update(dict.fromkeys(meant, value))
-    if actions.at_once < 2 and set(result.values()) <= {1.0}:
-        return ()  # as if nothing had been said
+    if actions.at_once < 2:  # a cost of one is as if nothing had been said
+        result = {action: cost for action, cost in result.items() if cost != 1.0}
     return tuple(sorted(result.items(), key=lambda item: str(item[0])))
 
 

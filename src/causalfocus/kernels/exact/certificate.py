@@ -35,8 +35,10 @@ from causalfocus.kernels.evidence.direction_evidence import (
     Departure,
     Mixing,
     Noise,
-    Times,
     direction_evidence,
+)
+from causalfocus.kernels.evidence.directions import (
+    Times,
     direction_sums,
     past_inverses,
     present_row,

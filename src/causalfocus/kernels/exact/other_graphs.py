@@ -15,7 +15,7 @@ from causalfocus.kernels.arithmetic.sets import (
     regressors_of,
 )
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.evidence.direction_evidence import Times, present_row
+from causalfocus.kernels.evidence.directions import Times, present_row
 from causalfocus.kernels.evidence.row_evidence import Prior, log_marginal, residual_at
 from causalfocus.kernels.exact.certificate import (
     SAFETY,

@@ -7,7 +7,7 @@ import numpy as np
 from causalfocus.arrays import Floats
 from causalfocus.kernels.arithmetic.sets import edge_count, parents_of, position, regressors_of
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.evidence.direction_evidence import Times
+from causalfocus.kernels.evidence.directions import Times
 from causalfocus.kernels.evidence.row_evidence import Prior
 from causalfocus.kernels.exact.certificate import (
     NO_DISTANCE,

@@ -10,13 +10,8 @@ from causalfocus.kernels.arithmetic.sets import (
     regressors_of,
 )
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.evidence.direction_evidence import (
-    Departure,
-    Direction,
-    Mixing,
-    Noise,
-    direction_sums,
-)
+from causalfocus.kernels.evidence.direction_evidence import Departure, Mixing, Noise
+from causalfocus.kernels.evidence.directions import Direction, direction_sums
 from causalfocus.kernels.evidence.row_evidence import Fit
 from causalfocus.kernels.exact.certificate import NO_DISTANCE, SAFETY
 from causalfocus.kernels.gaussian.resolution import (

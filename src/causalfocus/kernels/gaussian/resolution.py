@@ -64,11 +64,13 @@ from causalfocus.kernels.arithmetic.sets import (
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.evidence.direction_evidence import (
     Departure,
-    Direction,
     Mixing,
     Noise,
-    Times,
     direction_evidence,
+)
+from causalfocus.kernels.evidence.directions import (
+    Direction,
+    Times,
     direction_sums,
     past_inverses,
     present_row,
