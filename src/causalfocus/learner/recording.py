@@ -109,14 +109,21 @@ class Recording(ABC, Generic[S]):
         if len(known) == n:
             self._require_asking()
             return known
-        chosen = self.choose(n - len(known), (*pending, *known))
+        more = self.next_asks(n - len(known), (*pending, *known))
         if self._state.moments is not state.moments:  # told meanwhile: all is chosen again
             return self.ask_batch(n, pending)
-        self._state = self._state.change(asks=self._state.asks.issue(chosen, state.rounds))
-        return known + chosen
+        self._state = self._state.change(asks=self._state.asks.issue(more))
+        return known + [ask.action for ask in more]
 
     def choose(self, n: int, pending: Sequence[Action] = ()) -> list[Action]:
-        """What the next n asks would be. Nothing is asked by this.
+        """What the next n asks would ask for. Nothing is asked by this.
+
+        pending : actions that are being performed; they count as done
+        """
+        return [ask.action for ask in self.next_asks(n, pending)]
+
+    def next_asks(self, n: int, pending: Sequence[Action] = ()) -> list[Ask]:
+        """The next n asks, with their numbers and coins. Nothing is asked by this.
 
         pending : actions that are being performed; they count as done
         """
@@ -130,13 +137,17 @@ class Recording(ABC, Generic[S]):
         for i in range(n):
             at = self.next_index(counts, t + i)
             counts[at] += 1
-            chosen.append(self.choices.draw(at, self.seed, number + i))
+            action = self.choices.draw(at, self.seed, number + i)
+            coins = tuple((name, number + i) for name in self.choices.tossed(at))
+            chosen.append(Ask(number + i, action, self._state.rounds, coins))
         return chosen
 
-    def put_ask(self, number: int, action: Action) -> None:
-        """Take over an ask that was issued elsewhere, under its number."""
-        asks = self._state.asks.put(number, action, self.rounds)
-        self._state = self._state.change(asks=asks)
+    def put_ask(
+        self, number: int, action: Action, coins: tuple[tuple[str, int], ...] = ()
+    ) -> None:
+        """Take over an ask that was issued elsewhere, under its number and with its coins."""
+        ask = Ask(number, action, self.rounds, coins)
+        self._state = self._state.change(asks=self._state.asks.put(ask))
 
     def withdraw(self, number: int) -> None:
         """Give up a pending ask: it will not be performed."""

@@ -26,11 +26,14 @@ class Ask:
     number : from 1, in the order of asking
     action : what is to be done
     rounds : how many samples the learner had been told by then
+    coins : of every node whose end a fair coin picked, its name and the number of the coin: that of
+        the ask for which it was tossed; empty where the design picked the ends
     """
 
     number: int
     action: Action
     rounds: int
+    coins: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -51,16 +54,14 @@ class Asks:
         """Pending actions that were asked for after so many rounds, and no more."""
         return [ask.action for ask in self.pending if ask.rounds == rounds]
 
-    def issue(self, actions: Sequence[Action], rounds: int) -> "Asks":
-        """With some more."""
-        first = self.issued + 1
-        more = tuple(Ask(first + i, action, rounds) for i, action in enumerate(actions))
-        return Asks(self.issued + len(more), (self.pending + more)[-MOST_PENDING:])
+    def issue(self, more: Sequence[Ask]) -> "Asks":
+        """With some more, whose numbers follow."""
+        return Asks(self.issued + len(more), (*self.pending, *more)[-MOST_PENDING:])
 
-    def put(self, number: int, action: Action, rounds: int) -> "Asks":
-        """With an ask that was issued under this number elsewhere."""
-        kept = tuple(ask for ask in self.pending if ask.number != number)
-        return Asks(max(self.issued, number), (*kept, Ask(number, action, rounds)))
+    def put(self, ask: Ask) -> "Asks":
+        """With an ask that was issued elsewhere, under its number."""
+        kept = tuple(one for one in self.pending if one.number != ask.number)
+        return Asks(max(self.issued, ask.number), (*kept, ask))
 
     def find(self, action: Action) -> int | None:
         """The number of the first pending ask for an action; None if there is none."""

@@ -111,6 +111,12 @@ class Choices:
             tuple((name, self._ends[name][-1 if coins[at[name]] else 0]) for name in targets)
         )
 
+    def tossed(self, index: int) -> tuple[str, ...]:
+        """Nodes whose end a coin picks in a choice; none for those whose range is one value."""
+        if self.ends == "game":
+            return ()
+        return tuple(name for name in self.targets[index] if len(self._ends[name]) > 1)
+
     @cached_property
     def _position(self) -> dict[str, int]:
         return {name: j for j, name in enumerate(self.actions.names)}
