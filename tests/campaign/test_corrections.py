@@ -26,16 +26,16 @@ def test_a_correction_is_learned_as_if_it_had_been_right_at_once(
             name = "X3" if campaign.learner.log[number - 1].action.target != "X3" else "X1"
             campaign.correct(number, {name: value}, "slip of the pen", who="Ada")
         fill(campaign, 3, seed=9)
-        corrected = campaign.corrections()
+        corrected = {number: event.sample for number, event in campaign.amendments().items()}
         assert sorted(corrected) == [7, 48]
         right = [
-            (told.action, corrected.get(i, tuple(told.sample)))
+            (told.action, corrected.get(i) or tuple(told.sample))
             for i, told in enumerate(campaign.learner.log, 1)
         ]
         assert all(
             tuple(t.sample) == r for t, (_, r) in zip(campaign.learner.log, right, strict=True)
         )
-        live = cf.Focus(ACTIONS, SPACE, epsilon=0.01, ends="game")
+        live = cf.Focus(ACTIONS, SPACE, epsilon=0.01, seed=0)
         for action, row in right:
             live.tell(action, row)
         assert is_same(campaign.learner, live) and is_same(other.learner, live)
@@ -82,13 +82,13 @@ def test_corrections_that_are_refused(campaign: Campaign) -> None:
     fill(campaign, 3)
     n = campaign.n_events()
     cases = [
-        (9, {"X1": 1.0}, "why", "no round 9 to correct; the campaign has 3"),
+        (9, {"X1": 1.0}, "why", "no round 9; the campaign has 3"),
         (1, {}, "why", "Give the variables"),
         (1, {"Y": 1.0}, "why", "no node named 'Y'"),
         (1, {"X1": float("inf")}, "why", "X1 is inf"),
         (1, {"X1": 1.0}, " ", "a reason is needed"),
-        (2, {"X1": 5.0}, "why", r"X1 was set to -2 by do\(X1 = -2\)"),
-        (1, {"X1": campaign.learner.log[0].sample[0]}, "why", "has these values already"),
+        (2, {"X1": 5.0}, "why", r"X1 was set to -?2 by do\(X1 = -?2\)"),
+        (1, {"X1": campaign.learner.log[0].sample[0]}, "why", "says this already"),
     ]
     for number, values, reason, message in cases:
         with pytest.raises(cf.InvalidInputError, match=message):

@@ -90,18 +90,17 @@ def test_versions(campaign: Campaign, path: Path, monkeypatch: pytest.MonkeyPatc
         "CREATE TABLE extra (a INTEGER) STRICT; INSERT INTO extra VALUES (1);",
     )
     monkeypatch.setattr(file_module, "MIGRATIONS", more)
-    monkeypatch.setattr(file_module, "SAME_TABLES_SINCE", len(more))
-    monkeypatch.setattr(file_module, "VERSION", 3)
-    with pytest.raises(CampaignError, match="must be brought to 3 first"):
-        Campaign.open(path, read_only=True)
+    monkeypatch.setattr(file_module, "VERSION", len(more))
     with Campaign.open(path) as newer:
-        assert newer.rounds == 2
+        assert newer.rounds == 2 and newer._ledger.file.version == schema.VERSION
+        newer.note("written to")
+        assert newer._ledger.file.version == len(more)
         assert newer._ledger.file.read("SELECT a FROM extra") == [(1,)]
     monkeypatch.undo()
     raw = sqlite3.connect(path)
-    raw.execute("PRAGMA user_version=3")
+    raw.execute("PRAGMA user_version=4")
     raw.close()
-    with pytest.raises(CampaignError, match=r"version 3 .* reads up to 2: .* Upgrade causalfocus"):
+    with pytest.raises(CampaignError, match=r"version 4 .* reads up to 3: .* Upgrade causalfocus"):
         Campaign.open(path)
 
 

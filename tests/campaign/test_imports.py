@@ -17,8 +17,8 @@ from worlds import rig
 def test_imported_samples_come_all_or_not_at_all(campaign: Campaign, path: Path) -> None:
     fill(campaign, 3)
     good = (cf.OBSERVE, [1.0, 2.0, 3.0])
-    with pytest.raises(cf.InvalidInputError, match=r"^Sample 2: The value of X2 is nan"):
-        campaign.import_samples([good, (cf.OBSERVE, [1.0, float("nan"), 0.0]), good])
+    with pytest.raises(cf.InvalidInputError, match=r"^Sample 2: The value of X2 is inf"):
+        campaign.import_samples([good, (cf.OBSERVE, [1.0, float("inf"), 0.0]), good])
     assert campaign.rounds == 3 and campaign.n_events() == 6
     assert campaign.import_samples([good, good], note="from last year") == 2
     with Campaign.open(path) as again:

@@ -16,6 +16,8 @@ import pytest
 
 import causalfocus as cf
 from causalfocus.campaign import Campaign, Specification
+from causalfocus.campaign.events import FIRST_COLUMNS
+from causalfocus.campaign.schema import VERSION
 from causalfocus.campaign.status import status
 from worlds import rig
 
@@ -91,16 +93,71 @@ def test_it_goes_on(name: str, old: Path) -> None:
 
 
 @every_file
-def test_the_stored_document_keeps_its_words_and_its_version(name: str, old: Path) -> None:
-    """Who has not upgraded yet can go on with the file."""
+def test_looking_changes_nothing_and_writing_brings_it_up_to_date(name: str, old: Path) -> None:
+    """What was there keeps its words and its digests; only the tables get more columns."""
+    before = raw_events(old)
+    with Campaign.open(old) as campaign:
+        assert campaign.verify() == len(before)
+    assert version_of(old) == 1 and raw_events(old) == before
     with Campaign.open(old) as campaign:
         campaign.note("still here")
+        assert campaign.verify() == len(before) + 1
     raw = sqlite3.connect(old)
     ((document,),) = raw.execute("SELECT document FROM specification").fetchall()
+    raw.close()
+    assert version_of(old) == VERSION == 3
+    assert [row[: len(FIRST_COLUMNS)] for row in raw_events(old)][:-1] == before
+    assert json.loads(document)["stopping"] == name
+    assert Specification.from_stored(document).to_dict()["rule"] == RULES[name]
+
+
+def raw_events(path: Path) -> list[tuple[Any, ...]]:
+    raw = sqlite3.connect(path)
+    rows = raw.execute("SELECT * FROM events ORDER BY seq").fetchall()
+    raw.close()
+    return rows
+
+
+def version_of(path: Path) -> int:
+    raw = sqlite3.connect(path)
     ((version,),) = raw.execute("PRAGMA user_version").fetchall()
     raw.close()
-    assert json.loads(document)["stopping"] == name and version == 1
-    assert Specification.from_stored(document).to_dict()["rule"] == RULES[name]
+    return int(version)
+
+
+@pytest.mark.parametrize("name", ["resolution", "evidence"])
+def test_it_gets_a_seed_when_it_is_first_asked_again(name: str, old: Path) -> None:
+    """Until then the design picks the ends, as it did; the log says so, once."""
+    with Campaign.open(old) as campaign:
+        campaign.continue_after_stop()
+        assert campaign.specification.ends == "game"
+        (first,) = campaign.next()
+        asked, seeded = campaign.events(limit=2, newest=True)
+        assert seeded.kind == "seeded" and "from before there were coins" in seeded.note
+        assert seeded.facts == {"seed": campaign.learner.seed, "ends": "coin"}
+        assert campaign.learner.guarantee.ends == "coin"
+        assert (asked.coins is None) == first.action.is_observation
+        campaign.next()
+        assert len([e for e in campaign.iterate() if e.kind == "seeded"]) == 1
+        assert campaign.verify() == campaign.n_events()
+
+
+def test_a_file_of_version_2_opens_verifies_and_goes_on(path: Path) -> None:
+    """Made by the last code that wrote version 2; `version2.json` is what that code said of it."""
+    said = json.loads((FILES / "version2.json").read_text())
+    shutil.copy(FILES / "version2.campaign", path)
+    with Campaign.open(path, read_only=True) as campaign:
+        assert campaign.rounds == said["rounds"] and campaign.verify() == said["events"]
+        assert campaign.decision.evidence == pytest.approx(said["evidence"], rel=1e-9)
+        assert campaign.learner.estimate.to_dict() == said["model"]
+        assert [[a.id, str(a.action)] for a in campaign.pending] == said["pending"]
+        assert {str(a): n for a, n in campaign.learner.counts.items()} == said["counts"]
+        assert campaign.learner.cost == said["cost"]
+    with Campaign.open(path) as campaign:
+        campaign.withdraw(3, "of another rig")
+        (asked,) = campaign.next()
+        campaign.record(rig(3, SYSTEM)(asked.action), id=asked.id)
+        assert campaign.rounds == said["rounds"] + 1 and campaign.verify() == said["events"] + 4
 
 
 def test_new_files_speak_of_rules(path: Path) -> None:
@@ -112,11 +169,11 @@ def test_new_files_speak_of_rules(path: Path) -> None:
     ((version,),) = raw.execute("PRAGMA user_version").fetchall()
     raw.close()
     given = json.loads(document)
-    assert (given["version"], given["rule"], version) == (2, "gaussian", 2)
+    assert (given["version"], given["rule"], version) == (3, "gaussian", 3)
     assert "stopping" not in given
 
 
 def test_a_document_of_a_later_version_is_not_guessed_at() -> None:
-    document = json.dumps({"version": 3, "variables": {"a": {}}, "min_effect": 1, "epsilon": None})
-    with pytest.raises(cf.InvalidInputError, match="version 3 and this causalfocus reads up to 2"):
+    document = json.dumps({"version": 4, "variables": {"a": {}}, "min_effect": 1, "epsilon": None})
+    with pytest.raises(cf.InvalidInputError, match="version 4 and this causalfocus reads up to 3"):
         Specification.from_stored(document)

@@ -147,7 +147,7 @@ def action_of(asked: dict[str, Any]) -> cf.Action:
     [
         (["record", "rig.campaign", "heater=1", "flow=2"], 2, "lacks yield"),
         (["record", "rig.campaign", "heater=1", "flow=2", "yeild=3"], 2, "no node named 'yeild'"),
-        (["record", "rig.campaign", "heater=1", "flow=2", "yield=nan"], 2, "not a finite number"),
+        (["record", "rig.campaign", "heater=1", "flow=2", "yield=inf"], 2, "not a finite number"),
         (["record", "rig.campaign", "heater=1", "flow=2", "yield=hot"], 2, "'hot' for yield is"),
         (["record", "rig.campaign", "heater=1", "flow=2", "yield=1,5"], 2, "decimals take a point"),
         (["record", "rig.campaign", "heater=1", "heater=2"], 2, "heater is given more than once"),
@@ -181,7 +181,7 @@ def action_of(asked: dict[str, Any]) -> cf.Action:
         (["report", "rig.campaign", "--out", "a.docx"], 2, "ends in .html or .pdf"),
         (["report", "rig.campaign", "--out", "no/a.html"], 2, "There is no folder no"),
         (["go-on", "rig.campaign"], 2, "has not stopped"),
-        (["correct", "rig.campaign", "1", "flow=2", "--reason", "x"], 2, "no round 1 to correct"),
+        (["correct", "rig.campaign", "1", "flow=2", "--reason", "x"], 2, "There is no round 1"),
         (["correct", "rig.campaign", "1", "flow=2"], 2, "a reason is needed"),
         (["note", "rig.campaign", ""], 2, "nothing to note"),
         (["note", "rig.campaign", "caf\udce9"], 2, "bytes that are no text"),

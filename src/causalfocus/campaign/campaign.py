@@ -1,31 +1,39 @@
 """A campaign: a learner whose samples come over days, by several hands, kept in one file."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Final, Self
+from typing import Any, Final, Self
 
-from causalfocus.campaign.entry import as_text, by_whom
-from causalfocus.campaign.events import Event
+from causalfocus.campaign.entry import Entry, as_text, by_whom
+from causalfocus.campaign.events import Event, sample_text
 from causalfocus.campaign.file import PATIENCE, CampaignFile
 from causalfocus.campaign.ledger import Ledger
-from causalfocus.campaign.matching import LARGEST_NUMBER, match_action, pending_action, refuse_known
+from causalfocus.campaign.matching import match_action, pending_action, refuse_known
+from causalfocus.campaign.mending import Mending
 from causalfocus.campaign.playback import Asked, Playback
+from causalfocus.campaign.settings import Details, checked_time, require_round
 from causalfocus.campaign.specification import Specification
-from causalfocus.campaign.view import CampaignView
 from causalfocus.errors import InvalidInputError
 from causalfocus.guarantees import DEFAULT_RULE
 from causalfocus.learner.protocol import Sample
+from causalfocus.learner.seed import checked_seed
 from causalfocus.system.action_set import ActionSet
-from causalfocus.system.actions import Action
-from causalfocus.system.names import position
+from causalfocus.system.actions import OBSERVE, Action
+from causalfocus.system.choices import Ends
 from causalfocus.system.space import ModelClass
+
+SEEDED: Final = (
+    "This file is from before there were coins. From here on a fair coin picks the end of each "
+    "range, by the seed in this event; all that was recorded is learned again."
+)
 
 MOST_ASKED: Final = 1000
 """Actions that may be out at once."""
 
 
-class Campaign(CampaignView):
+class Campaign(Mending):
     """A durable run of FOCUS: ask, record, stop with a certificate; the file holds every step.
 
     Make one with `create` or `open`. Several processes may have the same file open: each sees what
@@ -59,6 +67,8 @@ class Campaign(CampaignView):
         rule: str = DEFAULT_RULE,
         title: str = "",
         units: Mapping[str, str] | None = None,
+        seed: int | None = None,
+        ends: Ends | None = None,
     ) -> Self:
         """A new campaign in a new file.
 
@@ -67,6 +77,7 @@ class Campaign(CampaignView):
         path : of a file that does not exist yet
         actions, space, epsilon, delta, rule : as for `Focus`; or a whole `Specification`
         title, units : for people
+        seed, ends : as for `Focus`; the seed is kept in the file
         """
         if isinstance(actions, Specification):
             specification = actions
@@ -82,6 +93,8 @@ class Campaign(CampaignView):
                 epsilon=epsilon,
                 delta=delta,
                 rule=rule,
+                seed=seed,
+                ends=ends,
             )
         return cls(Ledger.create(Path(path), specification))
 
@@ -103,31 +116,51 @@ class Campaign(CampaignView):
         """
         return cls(Ledger(CampaignFile(Path(path), read_only=read_only, patience=patience)))
 
-    def next(self, n: int = 1, *, who: str | None = None, note: str = "") -> tuple[Asked, ...]:
+    def next(
+        self, n: int = 1, *, who: str | None = None, note: str = "", key: str | None = None
+    ) -> tuple[Asked, ...]:
         """Ask for n actions; each stays pending until it is recorded or rejected.
 
-        Actions that are already out are counted as being done.
+        Actions that are already out are counted as being done. The end of every range is picked by
+        a fair coin, which is kept with the ask. A file from before there were coins gets a seed
+        now, as an event of its own.
+
+        Parameters
+        ----------
+        n : how many
+        who, note : free texts; `who` is by default the user's name
+        key : of the request; the same again asks for nothing new
         """
         if not 1 <= n <= MOST_ASKED:
             raise InvalidInputError(f"Between 1 and {MOST_ASKED} actions can be asked, got {n}.")
         with self._ledger.transaction() as entry:
-            pending, first = entry.playback.pending, entry.playback.n_asked + 1
+            known = self._log.done_before("asked", key)
+            if known:
+                return tuple(as_asked(event) for event in known)
+            pending = entry.playback.pending
             if len(pending) + n > MOST_ASKED:
                 raise InvalidInputError(
                     f"{len(pending)} actions are out and {MOST_ASKED} may be at once: record or "
                     f"reject some first."
                 )
-            for i, action in enumerate(entry.playback.choose(n)):
+            by = by_whom(who)
+            if self._ledger.lacks_seed(entry.playback):
+                entry.add(Event(kind="seeded", who=by, note=SEEDED, facts=new_seed()))
+            asks = entry.playback.next_asks(n)
+            for ask in asks:
                 entry.add(
                     Event(
                         kind="asked",
-                        who=by_whom(who),
+                        who=by,
                         note=as_text(note),
-                        ask=first + i,
-                        action=action,
+                        ask=ask.number,
+                        action=ask.action,
+                        coins=entry.playback.tosses(ask),
+                        key=key,
                     )
                 )
-            return tuple(pending[first + i] for i in range(n))
+            pending = entry.playback.pending
+            return tuple(pending[ask.number] for ask in asks)
 
     def record(
         self,
@@ -135,36 +168,67 @@ class Campaign(CampaignView):
         *,
         id: int | None = None,  # noqa: A002
         action: Action | None = None,
+        failed: Iterable[str] = (),
+        as_read: bool = False,
+        force: str = "",
+        performed: str | None = None,
         who: str | None = None,
         note: str = "",
+        key: str | None = None,
     ) -> Event:
         """Keep one sample; once this returns it is on the disk.
 
         Parameters
         ----------
-        sample : a mapping from name to value, or one number per variable in their order
+        sample : a mapping from name to value, or one number per variable in their order; None for
+            what could not be measured. Of a variable that was set, what it achieved; what was asked
+            for if it is left out
         id : of the pending action that was performed
         action : what was done, if it was not asked for. Without both, the one pending action
+        failed : variables that were to be set and, as you know without looking at their values,
+            were not
+        as_read : whether a value that is further from what was asked than is tolerated is as it was
+            read; without it, it is refused. It counts for no evidence
+        force : the word for an action on a variable that cannot be set, or outside of its range
+        performed : when, as ISO 8601 has it
         who, note : free texts; `who` is by default the user's name
+        key : of the request; the same again is not recorded again
         """
+        details = Details(
+            failed=(failed,) if isinstance(failed, str) else tuple(failed),
+            as_read=as_read,
+            force=force,
+            performed=performed,
+            key=key,
+        )
         with self._ledger.transaction() as entry:
+            known = self._log.done_before("told", key)
+            if known:
+                return same_request(entry.playback, known[0], sample)
             done, ask = match_action(entry.playback, self._log, id, action)
-            return entry.add(self._told_event(entry.playback, done, sample, ask, who, note))
+            event = told_event(entry.playback, done, sample, details)
+            return entry.add(replace(event, ask=ask, who=by_whom(who), note=as_text(note)))
 
     def record_many(
         self,
-        samples: Sequence[tuple[int, Action | None, Sample]],
+        samples: Sequence[tuple[int, Action | None, Sample, Details]],
         *,
+        rejections: Mapping[int, str] | None = None,
         who: str | None = None,
         note: str = "",
     ) -> list[Event]:
         """Keep the samples of several pending actions: all or none.
 
-        samples : number of the action; what was done, if the source says it; and what came of it
+        Parameters
+        ----------
+        samples : number of the action; what was done, if the source says it; what came of it; and
+            what is said beside
+        rejections : by number, why an action was not performed
+        who, note : free texts
         """
         with self._ledger.transaction() as entry:
             found = []
-            for id_, action, sample in samples:
+            for id_, action, sample, details in samples:
                 asked = pending_action(entry.playback, self._log, id_)
                 if action is not None and action != asked.action:
                     raise InvalidInputError(
@@ -172,31 +236,15 @@ class Campaign(CampaignView):
                         f"nothing was recorded."
                     )
                 try:
-                    event = self._told_event(entry.playback, asked.action, sample, id_, who, note)
+                    event = told_event(entry.playback, asked.action, sample, details)
                 except InvalidInputError as error:
                     raise InvalidInputError(f"Number {id_}: {error}") from None
-                found.append(entry.add(event))
+                found.append(
+                    entry.add(replace(event, ask=id_, who=by_whom(who), note=as_text(note)))
+                )
+            for id_, reason in (rejections or {}).items():
+                found.append(self._reject(entry, id_, reason, who))
             return found
-
-    @staticmethod
-    def _told_event(
-        playback: Playback,
-        action: Action,
-        sample: Sample,
-        ask: int | None,
-        who: str | None,
-        note: str,
-    ) -> Event:
-        row, number = playback.as_row(action, sample), playback.learner.rounds + 1
-        return Event(
-            kind="told",
-            who=by_whom(who),
-            note=as_text(note),
-            ask=ask,
-            round=number,
-            action=action,
-            sample=row,
-        )
 
     def reject(self, id: int, reason: str, *, who: str | None = None) -> Event:  # noqa: A002
         """Give up an asked action that cannot be performed.
@@ -207,78 +255,28 @@ class Campaign(CampaignView):
         if not reason.strip():
             raise InvalidInputError("Say why the action was not performed: a reason is needed.")
         with self._ledger.transaction() as entry:
-            asked = pending_action(entry.playback, self._log, id)
-            return entry.add(
-                Event(
-                    kind="rejected",
-                    who=by_whom(who),
-                    note=as_text(reason),
-                    ask=asked.id,
-                    action=asked.action,
-                )
+            return self._reject(entry, id, reason, who)
+
+    def _reject(self, entry: Entry, number: int, reason: str, who: str | None) -> Event:
+        asked = pending_action(entry.playback, self._log, number)
+        return entry.add(
+            Event(
+                kind="rejected",
+                who=by_whom(who),
+                note=as_text(reason),
+                ask=asked.id,
+                action=asked.action,
             )
-
-    def correct(
-        self,
-        number: int,
-        values: Mapping[str, float],
-        reason: str,
-        *,
-        who: str | None = None,
-    ) -> Event:
-        """Put right what was recorded of a round: a slip of the pen, a unit mixed up.
-
-        The log keeps both, and all is learned again with the right values; a certificate that
-        rested on the wrong ones is gone, and a new one is noted if there is one. Correct what was
-        not what the rig did, and nothing else: to change a true outcome would bias what is learned.
-
-        The evidence is that of the corrected log alone. Later actions were chosen on the wrong
-        value, but still without seeing their own outcomes, which is all that it asks of them.
-
-        Parameters
-        ----------
-        number : of the round
-        values : of the variables that were wrong
-        reason : why they were
-        who : by default the user's name
-        """
-        if not reason.strip():
-            raise InvalidInputError("Say what was wrong: a reason is needed.")
-        if not isinstance(number, int) or not 0 < number < LARGEST_NUMBER:
-            raise InvalidInputError(f"{number!r} is no number of a round.")
-        if not values:
-            raise InvalidInputError("Give the variables that were wrong, with their true values.")
-        with self._ledger.lock:
-            playback, first = self._ledger.current(), self._log.sample(number)
-            if first is None or first.action is None or first.sample is None:
-                raise InvalidInputError(
-                    f"There is no round {number} to correct; the campaign has "
-                    f"{playback.n_samples} rounds."
-                )
-            before = self._log.corrections(playback.seq).get(number, first.sample)
-        for name in values:
-            position(name, self.names)
-        sample = dict(zip(self.names, before, strict=True)) | dict(values)
-        row, done = playback.as_row(first.action, sample), first.action
-        if row == before:
-            raise InvalidInputError(f"Round {number} has these values already.")
-        event = Event(
-            kind="corrected",
-            who=by_whom(who),
-            note=as_text(reason),
-            round=number,
-            action=done,
-            sample=row,
         )
-        return self._ledger.learn_and_write(lambda _: [event])[0]
 
     def import_samples(
         self,
-        samples: Sequence[tuple[Action, Sample]],
+        samples: Sequence[tuple[Action, Sample] | tuple[Action, Sample, Details]],
         *,
         who: str | None = None,
         note: str = "",
         again: bool = False,
+        force: str = "",
         on_learned: Callable[[int], None] = lambda _: None,
     ) -> int:
         """Keep past samples with the actions that they came from: all of them, or none.
@@ -288,31 +286,30 @@ class Campaign(CampaignView):
 
         Parameters
         ----------
-        samples : actions and what came of them
+        samples : actions and what came of them, and what is said beside
         who, note : free texts
         again : take them although some are in the log already, to the last digit; without it they
             are refused. To count samples twice would certify what is not certain
+        force : the word for actions that are not allowed now, such as values outside of a range
         on_learned : called with the rounds so far while the learner takes them in
         """
-        rows = []
-        playback = self._ledger.current()
-        for number, (action, sample) in enumerate(samples, 1):
+        events = []
+        playback, by, about = self._ledger.current(), by_whom(who), as_text(note)
+        for number, (action, sample, *more) in enumerate(samples, 1):
+            details = replace(more[0], force=force) if more else Details(force=force)
             try:
-                rows.append((action, playback.as_row(action, sample)))
+                event = told_event(playback, action, sample, details)
             except InvalidInputError as error:
                 raise InvalidInputError(f"Sample {number}: {error}") from None
+            events.append(replace(event, kind="imported", who=by, note=about))
         if not again:
             with self._ledger.lock:
-                refuse_known(rows, self._log)
-        by, about = by_whom(who), as_text(note)
+                refuse_known(events, self._log)
 
-        def events(first: int) -> list[Event]:
-            return [
-                Event(kind="imported", who=by, note=about, round=number, action=action, sample=row)
-                for number, (action, row) in enumerate(rows, first)
-            ]
+        def placed(first: int) -> list[Event]:
+            return [replace(event, round=number) for number, event in enumerate(events, first)]
 
-        return len(self._ledger.learn_and_write(events, on_learned))
+        return len(self._ledger.learn_and_write(placed, on_learned))
 
     def note(self, text: str, *, who: str | None = None) -> Event:
         """Write something down."""
@@ -327,3 +324,40 @@ class Campaign(CampaignView):
             if not entry.playback.learner.has_stopped:
                 raise InvalidInputError("The campaign has not stopped: there is nothing to resume.")
             return entry.add(Event(kind="continued", who=by_whom(who), note=as_text(note)))
+
+
+def told_event(playback: Playback, action: Action, sample: Sample, details: Details) -> Event:
+    """The event of one more round, checked."""
+    row = playback.as_row(action, sample)
+    require_round(playback.specification.actions, action, row, details)
+    return Event(
+        kind="told",
+        round=playback.n_samples + 1,
+        action=action,
+        sample=row,
+        failed=tuple(dict.fromkeys(details.failed)),
+        reason=as_text(details.force.strip()) or None,
+        performed=checked_time(details.performed),
+        key=details.key,
+    )
+
+
+def same_request(playback: Playback, known: Event, sample: Sample) -> Event:
+    """The event that a request has led to before; raises if it was another request."""
+    row = playback.as_row(known.action or OBSERVE, sample)
+    if sample_text(row) != sample_text(known.sample or ()):
+        raise InvalidInputError(
+            f"The key {known.key!r} was used for round {known.round}, which has other values: "
+            f"nothing was recorded. Give every request a key of its own."
+        )
+    return known
+
+
+def as_asked(event: Event) -> Asked:
+    """What an event has asked for."""
+    return Asked(event.ask or 0, event.action or OBSERVE, event.at, event.who, event.note)
+
+
+def new_seed() -> dict[str, Any]:
+    """What an event says of the seed that an older file gets."""
+    return {"seed": checked_seed(None), "ends": "coin"}

@@ -3,33 +3,48 @@
 import csv
 import io
 import json
+import math
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any
 
 from causalfocus.campaign.campaign import Campaign
 from causalfocus.campaign.events import Event
+from causalfocus.campaign.plain_actions import action_facts
+from causalfocus.campaign.playback import amend, as_told
+from causalfocus.campaign.samples import action_text
 from causalfocus.campaign.status import status
 
 
 def samples_csv(campaign: Campaign) -> Iterator[str]:
-    """The samples, corrected, a line each, as `campaign import` reads them."""
-    names, corrected = campaign.names, campaign.corrections()
-    yield _as_line(["round", "at", "who", "id", "target", "value", *names, "note"])
+    """The samples as they stand, a line each, as `campaign import` reads them; those that were
+    withdrawn are left out.
+    """
+    names, amended = campaign.names, campaign.amendments()
+    yield _as_line(["round", "at", "performed", "who", "id", "action", "failed", *names, "note"])
     for event in campaign.iterate():
-        if event.brings_sample and event.action is not None and event.sample is not None:
-            action = event.action
+        if not event.brings_sample or event.action is None:
+            continue
+        by, told = amended.get(event.round or 0), as_told(event, len(names))
+        told = told if by is None else amend(told, by, len(names))
+        if not told.withdrawn:
             yield _as_line(
                 [
                     event.round,
                     event.at,
+                    event.performed or "",
                     _harmless(event.who),
                     "" if event.ask is None else event.ask,
-                    action.target or "",
-                    "" if action.value is None else repr(action.value),
-                    *map(repr, corrected.get(event.round or 0, event.sample)),
+                    action_text(told.action),
+                    "; ".join(told.failed),
+                    *map(_value_text, told.sample.tolist()),
                     _harmless(event.note),
                 ]
             )
+
+
+def _value_text(value: float) -> str:
+    return "NA" if math.isnan(value) else repr(value)
 
 
 def whole_json(campaign: Campaign) -> str:
@@ -45,9 +60,9 @@ def whole_json(campaign: Campaign) -> str:
 
 def event_dict(event: Event, names: tuple[str, ...]) -> dict[str, Any]:
     """An event for JSON."""
-    action = event.action
-    sample = event.sample
-    return {
+    action, sample = event.action, event.sample
+    values = None if sample is None else [None if math.isnan(one) else one for one in sample]
+    found = {
         "seq": event.seq,
         "kind": event.kind,
         "at": event.at,
@@ -55,12 +70,14 @@ def event_dict(event: Event, names: tuple[str, ...]) -> dict[str, Any]:
         "note": event.note,
         "id": event.ask,
         "round": event.round,
-        "action": None if action is None else str(action),
-        "target": None if action is None else action.target,
-        "value": None if action is None else action.value,
-        "sample": None if sample is None else dict(zip(names, sample, strict=True)),
+        **action_facts(action),
+        "sample": None if values is None else dict(zip(names, values, strict=False)),
         "facts": event.facts,
     }
+    coins = {name: asdict(toss) for name, toss in (event.coins or {}).items()}
+    later = {"coins": coins, "failed": list(event.failed), "reason": event.reason}
+    later |= {"performed": event.performed, "key": event.key}
+    return found | {name: value for name, value in later.items() if value}
 
 
 def _as_line(cells: list[Any]) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
-from causalfocus.campaign.schema import APPLICATION_ID, MIGRATIONS, SAME_TABLES_SINCE, VERSION
+from causalfocus.campaign.schema import APPLICATION_ID, MIGRATIONS, READABLE_SINCE, VERSION
 from causalfocus.errors import CausalFocusError
 
 PATIENCE: Final = 60.0
@@ -54,8 +54,9 @@ class CampaignFile:
         try:
             with self._explain_errors():
                 self._require_campaign()
-                if not self.read_only:
-                    self._migrate()
+                if not self.read_only and self.version < READABLE_SINCE:
+                    with self.write_transaction():
+                        pass
         except BaseException:
             self.close()
             raise
@@ -84,7 +85,6 @@ class CampaignFile:
             file = cls(path)
             with file.write_transaction() as connection:
                 connection.execute(first, values)
-                connection.execute(f"PRAGMA user_version={VERSION}")
             file._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         except BaseException as error:
             if file is not None:
@@ -116,6 +116,7 @@ class CampaignFile:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 self._require_in_place()
+                self._migrate()
                 yield self._connection
                 self._connection.execute("COMMIT")
             except BaseException:
@@ -154,33 +155,29 @@ class CampaignFile:
                 f"{self.path} is a database but not a campaign. Make one with `causalfocus "
                 f"campaign new` or Campaign.create."
             )
-        version = self._pragma("user_version")
+        version = self.version
         if version > VERSION:
             raise CampaignError(
                 f"{self.path} has version {version} and this causalfocus reads up to {VERSION}: "
                 f"it was written by a newer one. Upgrade causalfocus; the file is unharmed."
             )
-        if version < SAME_TABLES_SINCE and self.read_only:
+        if version < READABLE_SINCE and self.read_only:
             raise CampaignError(
-                f"{self.path} has version {version} and must be brought to {SAME_TABLES_SINCE} "
+                f"{self.path} has version {version} and must be brought to {READABLE_SINCE} "
                 f"first: open it once for writing."
             )
 
+    @property
+    def version(self) -> int:
+        """Of the file as it is now; who writes brings it up to date."""
+        return self._pragma("user_version")
+
     def _migrate(self) -> None:
-        """Bring an older file up to date, one numbered step in a transaction each."""
-        while self._pragma("user_version") < SAME_TABLES_SINCE:
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                version = self._pragma("user_version")  # another may have been faster
-                if version < SAME_TABLES_SINCE:
-                    for statement in _statements(MIGRATIONS[version]):
-                        self._connection.execute(statement)
-                    self._connection.execute(f"PRAGMA user_version={version + 1}")
-                self._connection.execute("COMMIT")
-            except BaseException:
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
-                raise
+        """Bring an older file up to date, step by step, within the transaction of a writer."""
+        for version in range(self.version, VERSION):
+            for statement in _statements(MIGRATIONS[version]):
+                self._connection.execute(statement)
+            self._connection.execute(f"PRAGMA user_version={version + 1}")
 
     def _pragma(self, name: str) -> int:
         return int(self._connection.execute(f"PRAGMA {name}").fetchone()[0])

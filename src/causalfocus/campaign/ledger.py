@@ -18,7 +18,7 @@ from causalfocus.campaign.events import Event, now
 from causalfocus.campaign.file import CampaignError, CampaignFile
 from causalfocus.campaign.log import EventLog
 from causalfocus.campaign.playback import LogError, Playback
-from causalfocus.campaign.specification import Specification
+from causalfocus.campaign.specification import Specification, is_from_before_coins
 from causalfocus.learner.result import Result
 
 CHECKPOINT_EVERY: Final = 32
@@ -37,7 +37,6 @@ class Ledger:
 
     Attributes
     ----------
-    specification : what the campaign is about
     root : digest that the chain of events begins with
     log : the events
     lock : held by the thread that is using any of it
@@ -58,18 +57,20 @@ class Ledger:
                 f"certified from it; restore the file from a copy."
             )
         self.file = file
-        self.log = EventLog(file)
+        self._is_older: Final = is_from_before_coins(document)
+        self._first_specification: Final = Specification.from_stored(document)
+        self.log = EventLog(file, self._first_specification)
         self.root: bytes = root
         self._playback: Playback | None = None
         self._kept_rounds = 0
         self._result: tuple[int, Result] | None = None
         self._n_holds = 0
         self.lock = threading.RLock()
-        self.specification: Final = Specification.from_stored(document)
 
     @classmethod
     def create(cls, path: Path, specification: Specification) -> "Ledger":
         """A new campaign in a new file."""
+        specification.require_free_names()
         document, made = specification.to_stored(), now()
         salt = os.urandom(16)
         root = _root(salt, made, document)
@@ -80,9 +81,21 @@ class Ledger:
         return ledger
 
     @property
+    def specification(self) -> Specification:
+        """What the campaign is about, as it stands by now."""
+        return self.current().specification
+
+    @property
     def last_event(self) -> int:
         """Number of the last event; while held, of the last that is looked at."""
         return self.current().seq if self._n_holds else self.log.last
+
+    def lacks_seed(self, playback: Playback) -> bool:
+        """Whether the file is from before there were coins, its rule tosses them, and it has got no
+        seed since.
+        """
+        tosses = playback.learner.guarantee.tosses_coins
+        return self._is_older and tosses and playback.specification.ends == "game"
 
     def result(self) -> Result:
         """What the learner has to say; computed once after every event."""
@@ -113,10 +126,10 @@ class Ledger:
                 return playback
             self._playback = None  # should this be interrupted, it starts afresh
             if playback is None:
-                playback = self.log.checkpoint(self.specification)
+                playback = self.log.checkpoint()
                 self._kept_rounds = 0 if playback is None else playback.learner.rounds
             if playback is None:
-                playback = Playback(self.specification, self.root)
+                playback = self.fresh()
             if not playback.n_played:
                 playback.known_up_to = self.log.curve_end
             for event in self.log.after(playback.seq):
@@ -124,6 +137,10 @@ class Ledger:
                 on_learned(playback.learner.rounds)
             self._playback = playback
             return playback
+
+    def fresh(self) -> Playback:
+        """Before the first event."""
+        return Playback(self._first_specification, self.root)
 
     @contextmanager
     def transaction(self) -> Iterator[Entry]:
@@ -145,9 +162,9 @@ class Ledger:
             self.log.keep_curve(connection, playback.points)
             playback.points.clear()
         rounds = playback.learner.rounds
-        if rounds - self._kept_rounds >= CHECKPOINT_EVERY or playback.has_corrected:
+        if rounds - self._kept_rounds >= CHECKPOINT_EVERY or playback.has_relearned:
             self.log.keep_checkpoint(connection, playback)
-            self._kept_rounds, playback.has_corrected = rounds, False
+            self._kept_rounds, playback.has_relearned = rounds, False
 
     def learn_and_write(
         self,
@@ -187,7 +204,7 @@ class Ledger:
         """
         with self.lock:
             current = self.current()
-            fresh = Playback(self.specification, self.root)
+            fresh = self.fresh()
             for event in self.log.after(0):
                 fresh.play(event)
                 if event.seq == current.seq:

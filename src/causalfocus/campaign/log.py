@@ -1,22 +1,34 @@
 """The log of a campaign in its file: events in and out, and what is kept to save time."""
 
-import json
 import math
 from collections.abc import Iterator
 from hashlib import sha256
 from sqlite3 import Connection
-from typing import Final
+from typing import Any, Final
 
+from causalfocus.campaign.changes import changed
 from causalfocus.campaign.checkpoint import CODE_IN_USE
-from causalfocus.campaign.events import COLUMNS, Event
+from causalfocus.campaign.events import (
+    COLUMNS,
+    FIRST_COLUMNS,
+    Event,
+    Kind,
+    sample_text,
+)
 from causalfocus.campaign.file import CampaignError, CampaignFile
-from causalfocus.campaign.playback import Playback, as_told
+from causalfocus.campaign.playback import Playback, amend, as_told
+from causalfocus.campaign.schema import LATER_COLUMNS, LATER_COLUMNS_SINCE
 from causalfocus.campaign.specification import Specification
 from causalfocus.learner.protocol import Told
-from causalfocus.system.actions import Action, action_of
 
 ALL: Final = "SELECT " + ", ".join(COLUMNS) + " FROM events"  # noqa: S608
-INSERT: Final = "INSERT INTO events VALUES (" + ", ".join("?" * len(COLUMNS)) + ")"  # noqa: S608
+NO_LATER: Final = tuple(f"NULL AS {name}" for name in LATER_COLUMNS)
+ALL_EARLIER: Final = "SELECT " + ", ".join((*FIRST_COLUMNS, *NO_LATER)) + " FROM events"  # noqa: S608
+"""The same of a file that nobody has written to since there are more columns."""
+
+INSERT: Final = (
+    f"INSERT INTO events ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608
+)
 PAGE: Final = 2000
 """Events that are read at once."""
 
@@ -29,10 +41,19 @@ class EventLog:
     Parameters
     ----------
     file : of the campaign
+    specification : that it began with
     """
 
-    def __init__(self, file: CampaignFile) -> None:
+    def __init__(self, file: CampaignFile, specification: Specification) -> None:
         self._file = file
+        self._first = specification
+
+    def _specification_at(self, seq: int) -> Specification:
+        """As it stands after an event."""
+        found = self._first
+        for event in self.changes(seq):
+            found = changed(found, event)
+        return found
 
     @property
     def last(self) -> int:
@@ -40,26 +61,32 @@ class EventLog:
         ((seq,),) = self._file.read("SELECT COALESCE(MAX(seq), 0) FROM events")
         return int(seq)
 
+    @property
+    def _has_later_columns(self) -> bool:
+        return self._file.version >= LATER_COLUMNS_SINCE
+
+    def _events(self, rest: str, values: tuple[Any, ...]) -> list[Event]:
+        """Events that a condition picks."""
+        every = ALL if self._has_later_columns else ALL_EARLIER
+        return [Event.from_row(row) for row in self._file.read(every + rest, values)]
+
     def event(self, seq: int) -> Event:
-        (row,) = self._file.read(ALL + " WHERE seq = ?", (seq,))
-        return Event.from_row(row)
+        (found,) = self._events(" WHERE seq = ?", (seq,))
+        return found
 
     def after(self, seq: int) -> Iterator[Event]:
         """All events behind one, in order; a page at a time, so that nobody waits for a reader."""
-        while rows := self._file.read(ALL + " WHERE seq > ? ORDER BY seq LIMIT ?", (seq, PAGE)):
-            for row in rows:
-                yield Event.from_row(row)
-            seq = rows[-1][0]
+        while found := self._events(" WHERE seq > ? ORDER BY seq LIMIT ?", (seq, PAGE)):
+            yield from found
+            seq = found[-1].seq
 
     def page(self, search: str, offset: int, limit: int | None, *, newest: bool) -> list[Event]:
         """Events that hold a text, some of them."""
         where, values = _condition(search)
         order = " ORDER BY seq DESC" if newest else " ORDER BY seq"
-        rows = self._file.read(
-            ALL + where + order + " LIMIT ? OFFSET ?",
-            (*values, -1 if limit is None else limit, offset),
+        return self._events(
+            where + order + " LIMIT ? OFFSET ?", (*values, -1 if limit is None else limit, offset)
         )
-        return [Event.from_row(row) for row in rows]
 
     def count(self, search: str) -> int:
         """How many events hold a text."""
@@ -69,33 +96,53 @@ class EventLog:
 
     def outcome(self, ask: int) -> Event | None:
         """What became of an asked action."""
-        rows = self._file.read(
-            ALL + " WHERE ask = ? AND kind IN ('told', 'rejected') AND ask IS NOT NULL", (ask,)
+        found = self._events(
+            " WHERE ask = ? AND kind IN ('told', 'rejected', 'withdrawn') ORDER BY seq", (ask,)
         )
-        return Event.from_row(rows[0]) if rows else None
+        return found[0] if found else None
+
+    def done_before(self, kind: Kind, key: str | None) -> list[Event]:
+        """What a request with this key has led to already, if it came before."""
+        if key is None or not self._has_later_columns:
+            return []
+        return self._events(" WHERE kind = ? AND key = ? ORDER BY seq", (kind, key))
 
     def told_lines(self, most: int, seq: int) -> Iterator[Told]:
-        """The first samples, so many at most, with the corrections up to an event."""
-        corrected = self.corrections(seq)
-        query = (
-            "SELECT round, target, value, sample, ask FROM events "
-            "WHERE kind IN ('told', 'imported') AND round <= ? ORDER BY round"
-        )
-        for number, target, value, sample, ask in self._file.read(query, (most,)):
-            row = corrected.get(number) or tuple(json.loads(sample))
-            yield as_told(action_of(target, value), row, ask)
+        """The first samples, so many at most, as they stand after an event."""
+        amended, p = self.amendments(seq), len(self._specification_at(seq).names)
+        for event in self._events(
+            " WHERE kind IN ('told', 'imported') AND round <= ? ORDER BY round", (most,)
+        ):
+            told = as_told(event, p)
+            by = amended.get(event.round or 0)
+            yield told if by is None else amend(told, by, p)
 
-    def corrections(self, seq: int) -> dict[int, tuple[float, ...]]:
-        """The last correction of each round that has one, up to an event."""
-        query = (
-            "SELECT round, sample FROM events WHERE kind = 'corrected' AND seq <= ? ORDER BY seq"
+    def amendments(self, seq: int) -> dict[int, Event]:
+        """The last correction, or withdrawal, of each round that has one, up to an event."""
+        found = self._events(
+            " WHERE kind IN ('corrected', 'withdrawn') AND round IS NOT NULL AND seq <= ? "
+            "ORDER BY seq",
+            (seq,),
         )
-        return {number: tuple(json.loads(text)) for number, text in self._file.read(query, (seq,))}
+        return {event.round or 0: event for event in found}
+
+    def amendments_of(self, number: int, seq: int) -> list[Event]:
+        """All corrections and withdrawals of a round, in order, up to an event."""
+        return self._events(
+            " WHERE round = ? AND kind IN ('corrected', 'withdrawn') AND seq <= ? ORDER BY seq",
+            (number, seq),
+        )
+
+    def changes(self, seq: int) -> list[Event]:
+        """The events that changed the specification, up to one."""
+        return self._events(
+            " WHERE kind IN ('widened', 'added', 'seeded') AND seq <= ? ORDER BY seq", (seq,)
+        )
 
     def sample(self, number: int) -> Event | None:
         """The event that brought the sample of a round."""
-        rows = self._file.read(ALL + " WHERE round = ? AND kind IN ('told', 'imported')", (number,))
-        return Event.from_row(rows[0]) if rows else None
+        found = self._events(" WHERE round = ? AND kind IN ('told', 'imported')", (number,))
+        return found[0] if found else None
 
     def add(self, connection: Connection, event: Event) -> None:
         """Write an event; what does not read back as it was meant is not kept."""
@@ -104,17 +151,17 @@ class EventLog:
         if Event.from_row(row).columns() != event.columns():
             raise CampaignError(f"{event} does not read back as it was written; it was not kept.")
 
-    def has_sample(self, action: Action, sample: tuple[float, ...]) -> int | None:
-        """The round in which exactly this came of this action, if it ever did."""
-        value = None if action.value is None else action.value + 0.0
+    def has_sample(self, event: Event) -> int | None:
+        """The round in which exactly the same came of the same action, if it ever did."""
         rows = self._file.read(
-            "SELECT round FROM events INDEXED BY samples WHERE sample = ? AND target = ? "
-            "AND value IS ? AND kind IN ('told', 'imported') LIMIT 1",
-            (json.dumps(sample), action.target or "", value),
+            "SELECT round FROM events INDEXED BY samples WHERE sample = ? "
+            "AND kind IN ('told', 'imported')",
+            (sample_text(event.sample or ()),),
         )
-        return int(rows[0][0]) if rows else None
+        found = (self.sample(int(number)) for (number,) in rows)
+        return next((one.round for one in found if one and one.action == event.action), None)
 
-    def checkpoint(self, specification: Specification) -> Playback | None:
+    def checkpoint(self) -> Playback | None:
         """What was kept of the state, if it can be trusted."""
         rows = self._file.read("SELECT seq, chain, code, contents, digest FROM checkpoint")
         if not rows:
@@ -125,6 +172,7 @@ class EventLog:
         if code != CODE_IN_USE or not is_whole or found != [(chain,)]:
             return None
         try:
+            specification = self._specification_at(seq)
             return Playback.unpack(
                 specification, (seq, chain), contents, self.told_lines, self.event
             )

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from causalfocus.campaign.events import Event
 from causalfocus.campaign.log import EventLog
 from causalfocus.campaign.playback import Asked, Playback
 from causalfocus.errors import InvalidInputError
@@ -58,25 +59,25 @@ def pending_action(playback: Playback, log: EventLog, number: int) -> Asked:
         raise InvalidInputError(
             f"There is no asked action with the number {number}. Pending: {waiting}."
         )
-    done = "recorded" if outcome.kind == "told" else "rejected"
+    done = {"told": "recorded", "withdrawn": "taken back"}.get(outcome.kind, "rejected")
     raise InvalidInputError(
         f"Number {number} was {done} already, at {outcome.at} by {outcome.who or 'somebody'}: "
         f"nothing was changed. Pending: {waiting}."
     )
 
 
-def refuse_known(rows: Sequence[tuple[Action, tuple[float, ...]]], log: EventLog) -> None:
+def refuse_known(events: Sequence[Event], log: EventLog) -> None:
     """Raise if any of the samples is in the log, to the last digit.
 
     To count samples twice would certify what is not certain, so one match is enough: measured
     values that agree in all variables are rare, but for coarse instruments, whose users say so.
     """
-    found = [log.has_sample(*row) for row in rows]
+    found = [log.has_sample(event) for event in events]
     known = [number for number in found if number is not None]
     if known:
         shown = ", ".join(map(str, known[:5])) + (", ..." if len(known) > 5 else "")
         raise InvalidInputError(
-            f"{len(known)} of {len(rows)} samples are in the campaign already, to the last "
+            f"{len(known)} of {len(events)} samples are in the campaign already, to the last "
             f"digit (rounds {shown}): nothing was imported. To count samples twice would "
             f"certify what is not certain. If they were really measured twice, say so with "
             f"again=True, or --again on the command line."

@@ -9,15 +9,16 @@ from typing import Any, Final, overload
 import numpy as np
 
 from causalfocus.arrays import Floats
+from causalfocus.campaign.changes import changed
 from causalfocus.campaign.checkpoint import pack, unpack
-from causalfocus.campaign.events import Event
-from causalfocus.campaign.settings import require_near
+from causalfocus.campaign.events import Event, Toss
 from causalfocus.campaign.specification import Specification
 from causalfocus.errors import CausalFocusError, InvalidInputError
 from causalfocus.learner.focus import Focus
 from causalfocus.learner.protocol import Sample, Told
 from causalfocus.learner.result import Result
-from causalfocus.system.actions import Action, action_of
+from causalfocus.learner.state import Ask
+from causalfocus.system.actions import OBSERVE, Action
 
 POINTS_PER_DOUBLING: Final = 32
 """So often the evidence is noted for the curve while the rounds double."""
@@ -97,14 +98,14 @@ class Playback:
 
     Attributes
     ----------
-    specification : of the campaign
+    specification : of the campaign, as it is now
     learner : that was told all samples
     seq, digest : of the last event
     pending : asked and not answered, by number; the learner knows of the same
-    stopped : the event of the stop; None before, and after a correction
+    stopped : the event of the stop; None before, and after all was learned anew
     points : evidence at some rounds, for the curve
     known_up_to : up to this round the curve is kept elsewhere; it is dear, and not computed again
-    has_corrected : whether a correction was played, which is worth a checkpoint: it takes long
+    has_relearned : whether all was learned anew, which is worth a checkpoint: it takes long
     n_played : events that were played one by one
     n_samples : how many samples the log has
     contradiction : between the stop in the log and what this code makes of it, in words
@@ -119,7 +120,7 @@ class Playback:
         self.stopped: Event | None = None
         self.points: dict[int, float] = {}
         self.known_up_to = 0
-        self.has_corrected = False
+        self.has_relearned = False
         self.n_played = 0
         self.n_samples = 0
         self.contradiction: str | None = None
@@ -132,23 +133,9 @@ class Playback:
                 f"Event {event.seq} does not follow from those before it: the log was changed by "
                 f"other hands. Nothing can be certified from it; restore the file from a copy."
             )
-        if event.kind == "asked" and event.ask is not None and event.action is not None:
-            asked = Asked(event.ask, event.action, event.at, event.who, event.note)
-            self.pending[event.ask] = asked
-            self.learner.put_ask(event.ask, event.action)
-        elif event.kind == "rejected" and event.ask is not None:
-            self.pending.pop(event.ask, None)
-            self.learner.withdraw(event.ask)
-        elif event.brings_sample and event.action is not None:
-            self._take(as_told(event.action, event.row, event.ask))
-            self.pending.pop(event.ask or 0, None)
-        elif event.kind == "corrected" and event.round is not None:
-            self._correct(event.round, event.row)
-        elif event.kind == "stopped" and self.stopped is None:
-            self.stopped = event
-            self.contradiction = contradiction(event.facts or {}, self.learner.result())
-        elif event.kind == "continued":
-            self.learner.continue_after_stop()
+        handler = self._handlers.get(event.kind)
+        if handler is not None:
+            handler(event)
         self._left_at = self.learner.state
         self.seq, self.digest = event.seq, event.digest
         self.n_played += 1
@@ -185,14 +172,90 @@ class Playback:
         if rounds > self.known_up_to and is_noted(rounds):
             self.points[rounds] = self.learner.decision.evidence
 
-    def _correct(self, number: int, row: Floats) -> None:
-        """Learn all again with another sample in one round."""
-        earlier, lines = self.learner, list(self.learner.log)
-        lines[number - 1] = replace(lines[number - 1], sample=row)
+    @property
+    def _handlers(self) -> dict[str, Callable[[Event], None]]:
+        """What each kind of event does; a note does nothing."""
+        return {
+            "asked": self._ask,
+            "rejected": self._settle,
+            "told": self._tell,
+            "imported": self._tell,
+            "corrected": self._amend,
+            "withdrawn": self._withdraw,
+            "widened": self._change,
+            "added": self._change,
+            "seeded": self._change,
+            "stopped": self._stop,
+            "continued": self._continue,
+        }
+
+    def _ask(self, event: Event) -> None:
+        """An ask with its coins, which must be what the seed gives."""
+        number, action = event.ask or 0, event.action or OBSERVE
+        coins = tuple((name, toss.coin) for name, toss in (event.coins or {}).items())
+        settings = dict(action.settings)
+        for name, coin in coins:
+            if settings.get(name) != self.learner.choices.end_of(name, self.learner.seed, coin):
+                raise LogError(
+                    f"The coin of {name} in event {event.seq} is not the one that the seed gives: "
+                    f"the log was changed by other hands. Restore the file from a copy."
+                )
+        self.pending[number] = Asked(number, action, event.at, event.who, event.note)
+        self.learner.put_ask(number, action, coins)
+
+    def _settle(self, event: Event) -> None:
+        """Without an ask that will not be performed."""
+        number = event.ask or 0
+        self.pending.pop(number, None)
+        self.learner.withdraw(number)
+
+    def _tell(self, event: Event) -> None:
+        self._take(as_told(event, len(self.learner.names)))
+        self.pending.pop(event.ask or 0, None)
+
+    def _withdraw(self, event: Event) -> None:
+        """A round, or an ask that nobody meant."""
+        if event.round is None:
+            self._settle(event)
+        else:
+            self._amend(event)
+
+    def _amend(self, event: Event) -> None:
+        """Learn all again with another line for one round."""
+        lines, number = list(self.learner.log), event.round or 0
+        lines[number - 1] = amend(lines[number - 1], event, len(self.learner.names))
+        self._learn_again(lines, number)
+
+    def _change(self, event: Event) -> None:
+        """Learn all again under what holds from now on. With one more variable it is another
+        question; else the samples are the same, and a stop that was noted stands.
+        """
+        lines, stopped = list(self.learner.log), self.stopped
+        self.specification = changed(self.specification, event)
+        p = len(self.specification.names)
+        self._learn_again([replace(told, sample=padded(told.sample, p)) for told in lines], 1)
+        if stopped is not None and event.kind != "added":
+            self._stop(stopped)
+
+    def _stop(self, event: Event) -> None:
+        if self.stopped is None:
+            self.stopped = event
+            self.contradiction = contradiction(event.facts or {}, self.learner.result())
+
+    def _continue(self, event: Event) -> None:
+        del event
+        self.learner.continue_after_stop()
+
+    def _learn_again(self, lines: Iterable[Told], first: int) -> None:
+        """From the first line on.
+
+        first : number of the first round that differs from what was learned
+        """
+        earlier = self.learner
         self.learner, self.stopped = self.specification.learner(), None
         self.contradiction = None
-        self.known_up_to = min(self.known_up_to, number - 1)
-        self.has_corrected = True
+        self.known_up_to = min(self.known_up_to, first - 1)
+        self.has_relearned = True
         for told in lines:
             self._take(told)
             for _ in range(earlier.continued_at.count(self.learner.rounds)):
@@ -201,18 +264,22 @@ class Playback:
 
     def as_row(self, action: Action, sample: Sample) -> tuple[float, ...]:
         """A sample as one number per variable, checked, without taking it in."""
-        row = self.learner.moments.as_row(action, sample)
-        require_near(self.learner.actions, action, row)
+        row = self.learner.moments.as_row(action, sample, allow_missing=True)
         return tuple(row.tolist())
 
-    def choose(self, n: int) -> list[Action]:
-        """What to do next, given that the pending actions are being done."""
-        return self.learner.choose(n, [asked.action for asked in self.pending.values()])
+    def next_asks(self, n: int) -> list[Ask]:
+        """What to ask next, given that the pending actions are being done."""
+        return self.learner.next_asks(n, [asked.action for asked in self.pending.values()])
+
+    def tosses(self, ask: Ask) -> dict[str, Toss] | None:
+        """The coins of an ask with their law, for the log; None if there are none."""
+        law = self.learner.choices.law
+        return {name: Toss(coin=coin, law=law(name)) for name, coin in ask.coins} or None
 
     def pack(self) -> bytes:
         """All of it but the curve, as bytes."""
         waiting = [
-            [a.id, a.action.target, a.action.value, a.at, a.who, a.note]
+            [a.id, [list(setting) for setting in a.action.settings], a.at, a.who, a.note]
             for a in self.pending.values()
         ]
         stopped = None if self.stopped is None else self.stopped.seq
@@ -242,7 +309,7 @@ class Playback:
         found._left_at = found.learner.state
         found.seq = place[0]
         found.pending = {
-            line[0]: Asked(line[0], action_of(line[1], line[2]), *line[3:])
+            line[0]: Asked(line[0], Action(tuple(map(tuple, line[1]))), *line[2:])
             for line in more["pending"]
         }
         found.n_samples = state.rounds
@@ -289,8 +356,27 @@ def is_noted(rounds: int) -> bool:
     return rounds % apart == 0
 
 
-def as_told(action: Action, sample: Iterable[float], ask: int | None) -> Told:
-    """A line of the learner's log."""
-    row = np.array(tuple(sample), dtype=np.float64)
-    row.setflags(write=False)
-    return Told(action, row, ask)
+def as_told(event: Event, p: int) -> Told:
+    """A line of a learner's log, from the event that brought a sample.
+
+    p : number of variables by now; those that there were none of then are missing
+    """
+    if event.action is None:
+        raise LogError(f"Event {event.seq} brings a sample of no action.")
+    return Told(event.action, padded(event.row, p), event.ask, event.failed)
+
+
+def amend(told: Told, by: Event, p: int) -> Told:
+    """A line of a learner's log as a later event leaves it."""
+    if by.kind == "withdrawn":
+        return replace(told, withdrawn=True)
+    action = told.action if by.action is None else by.action
+    return Told(action, padded(by.row, p), told.ask, by.failed)
+
+
+def padded(row: Floats, p: int) -> Floats:
+    """A sample with one number per variable, nan for those that came later.."""
+    found = np.full(p, np.nan)
+    found[: len(row)] = row
+    found.setflags(write=False)
+    return found

@@ -5,11 +5,11 @@ import io
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from causalfocus.campaign.settings import require_near
+from causalfocus.campaign.settings import Details, checked_time, require_round
 from causalfocus.errors import InvalidInputError
 from causalfocus.moments.moments import Moments
 from causalfocus.system.action_set import ActionSet
@@ -21,23 +21,42 @@ ACTION_COLUMNS: Final = ("action", "target", "value")
 IGNORED: Final = ("round", "seq", "at", "who", "note", "id", "kind")
 """Columns of our own exports that are not samples."""
 
+DETAILS: Final = ("failed", "performed", "not_done")
+"""What is said beside the values: settings that failed, separated by semicolons; when the round was
+performed; and, in files that answer asked actions, why one was not."""
+
+NOT_MEASURED: Final = ("na", "n/a", "nan")
+"""What is written for a value that could not be measured, in small letters or large."""
+
 MOST_ERRORS: Final = 20
 """Wrong lines that are listed one by one."""
 
 SEPARATORS: Final = {";": "semicolons", "\t": "tabs", "|": "bars"}
 
 
+NOTHING_MORE: Final = Details()
+
+
 @dataclass(frozen=True)
 class Line:
     """A line of a file that was understood.
 
+    Attributes
+    ----------
+    number : of the line
+    action : what was done, if the file says it
+    sample : values by name; nan for what could not be measured
     id : of the asked action, in files that answer several at once
+    details : what is said beside the values
+    not_done : why an asked action was not performed; empty if it was
     """
 
     number: int
     action: Action | None
     sample: dict[str, float]
     id: int | None = None
+    details: Details = NOTHING_MORE
+    not_done: str = ""
 
 
 def read_samples(
@@ -49,6 +68,8 @@ def read_samples(
     encoding: str = "utf-8-sig",
     all_observed: bool = False,
     by_id: bool = False,
+    as_read: bool = False,
+    force: str = "",
 ) -> list[Line]:
     """The samples of a CSV file; an error names every line that is wrong, and why.
 
@@ -59,7 +80,9 @@ def read_samples(
     columns : from a column's name in the file to a variable, or to `action`, `target` or `value`
     delimiter, encoding : of the file
     all_observed : the file has no actions: every line was observed without setting anything
-    by_id : lines answer asked actions by the column `id`, and need no action of their own
+    by_id : lines answer asked actions by the column `id`, and need no action of their own; those
+        without any value, and without a reason in `not_done`, are left out: they are still to do
+    as_read, force : as in `Campaign.record`, for all lines
     """
     rows, names = _rows(path, delimiter, encoding), actions.names
     if not rows:
@@ -72,10 +95,12 @@ def read_samples(
             f"--all-observed."
         )
     found, errors = list[Line](), list[str]()
-    checker = Moments(names)
+    said = Details(as_read=as_read, force=force)
     for number, cells in rows[1:]:
         try:
-            found.append(_line(number, header, cells, actions, checker, by_id=by_id))
+            line = _line(number, header, cells, actions, said, by_id=by_id)
+            if line is not None:
+                found.append(line)
         except InvalidInputError as error:
             errors.append(f"line {number}: {error}")
     if errors:
@@ -86,7 +111,7 @@ def read_samples(
             f"taken:\n{shown}{more}"
         )
     if not found:
-        raise InvalidInputError(f"{path} has a header and no samples.")
+        raise InvalidInputError(f"{path} has a header and no samples{' yet' if by_id else ''}.")
     return found
 
 
@@ -138,7 +163,7 @@ def _header(
 def _check_columns(
     path: Path, header: Sequence[str], names: Sequence[str], *, has_actions: bool, by_id: bool
 ) -> None:
-    known = {*names, *ACTION_COLUMNS, *IGNORED}
+    known = {*names, *ACTION_COLUMNS, *IGNORED, *DETAILS}
     unknown = [name for name in header if name not in known]
     if unknown:
         raise InvalidInputError(
@@ -163,23 +188,41 @@ def _line(
     header: Sequence[str],
     cells: Sequence[str],
     actions: ActionSet,
-    checker: Moments,
+    said: Details,
     *,
     by_id: bool,
-) -> Line:
+) -> Line | None:
+    """What a line says; None if it is still to be filled in."""
     if len(cells) != len(header):
         raise InvalidInputError(f"{len(cells)} cells where the header has {len(header)}")
     names = actions.names
     given = {name: cell.strip() for name, cell in zip(header, cells, strict=True)}
-    sample = {name: number_in(given[name], name) for name in names if given.get(name, "") != ""}
+    sample = {name: value_in(given[name], name) for name in names if given.get(name, "") != ""}
     action = _action(given, names)
+    details = _details(given, names, said)
     if by_id:
+        not_done = "" if "not_done" in names else given.get("not_done", "")
         if not re.fullmatch(r"[0-9]{1,18}", given["id"]):
             raise InvalidInputError(f"the id {given['id']!r} is no number of an asked action")
-        return Line(number, action, sample, int(given["id"]))
-    row = checker.as_row(action or OBSERVE, sample)
-    require_near(actions, action or OBSERVE, row)
-    return Line(number, action, sample)
+        if not_done and sample:
+            raise InvalidInputError("it has values, and says that it was not done")
+        if not (sample or not_done):
+            return None
+        return Line(number, action, sample, int(given["id"]), details, not_done)
+    row = Moments(names).as_row(action or OBSERVE, sample, allow_missing=True)
+    require_round(actions, action or OBSERVE, tuple(row.tolist()), details)
+    return Line(number, action, sample, details=details)
+
+
+def _details(given: Mapping[str, str], names: Sequence[str], said: Details) -> Details:
+    """What a line says beside its values. A variable of that name, in an older file, goes first."""
+    failed = "" if "failed" in names else given.get("failed", "")
+    performed = "" if "performed" in names else given.get("performed", "")
+    wrong = tuple(name.strip() for name in failed.split(";") if name.strip())
+    for name in wrong:
+        if name not in names:
+            raise InvalidInputError(f"failed: {name!r} is no variable")
+    return replace(said, failed=wrong, performed=checked_time(performed))
 
 
 def _action(given: Mapping[str, str], names: Sequence[str]) -> Action | None:
@@ -213,18 +256,41 @@ def _set_action(given: Mapping[str, str], names: Sequence[str]) -> Action:
 
 
 def action_in(text: str, names: Sequence[str]) -> Action:
-    """An action from a text: `observe`, `X1=2` or `do(X1 = 2)`."""
+    """An action from a text: `observe`, `X1=2`, `X1=2; X3=-2` or `do(X1 = 2, X3 = -2)`."""
     plain = text.strip()
     if plain.lower() == "observe":
         return OBSERVE
     inside = re.fullmatch(r"do\((.*)\)", plain)
-    name, sign, value = (inside[1] if inside else plain).rpartition("=")
-    if not sign or name.strip() not in names:
-        raise InvalidInputError(
-            f"{text!r} is no action: write observe, or VARIABLE=NUMBER with one of "
-            f"{', '.join(names)}"
-        )
-    return do(name.strip(), number_in(value, name.strip()))
+    settings: list[tuple[str, float]] = []
+    for part in _settings_in(inside[1] if inside else plain, names):
+        name, sign, value = part.rpartition("=")
+        if not sign or name.strip() not in names:
+            raise InvalidInputError(
+                f"{text!r} is no action: write observe, or VARIABLE=NUMBER with one of "
+                f"{', '.join(names)}; several are separated by semicolons"
+            )
+        settings.append((name.strip(), number_in(value, name.strip())))
+    if len({name for name, _ in settings}) < len(settings):
+        raise InvalidInputError(f"{text!r} sets a variable twice")
+    return Action(tuple(settings))
+
+
+def _settings_in(text: str, names: Sequence[str]) -> list[str]:
+    """The settings in a text. A comma or semicolon separates them only before a variable's name and
+    an equals sign: names may hold either.
+    """
+    known = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    return re.split(rf"[;,]\s*(?=(?:{known})\s*=)", text)
+
+
+def action_text(action: Action) -> str:
+    """An action as `action_in` reads it, to the last digit."""
+    return "; ".join(f"{name}={value!r}" for name, value in action.settings) or "observe"
+
+
+def value_in(text: str, name: str) -> float:
+    """A finite number from a text; nan for what is said not to be measured."""
+    return math.nan if text.strip().lower() in NOT_MEASURED else number_in(text, name)
 
 
 def number_in(text: str, name: str) -> float:
@@ -236,7 +302,6 @@ def number_in(text: str, name: str) -> float:
         raise InvalidInputError(f"{text.strip()!r} for {name} is not a number{hint}") from None
     if not math.isfinite(value):
         raise InvalidInputError(
-            f"{text.strip()!r} for {name} is not a finite number; leave the sample out if it was "
-            f"not measured"
+            f"{text.strip()!r} for {name} is not a finite number; write NA if it was not measured"
         )
     return value

@@ -68,13 +68,35 @@ MIGRATIONS: Final[tuple[str, ...]] = (
     ) STRICT;
     """,
     "",
+    """
+    ALTER TABLE events ADD COLUMN settings TEXT;
+    ALTER TABLE events ADD COLUMN coins TEXT;
+    ALTER TABLE events ADD COLUMN failed TEXT;
+    ALTER TABLE events ADD COLUMN reason TEXT;
+    ALTER TABLE events ADD COLUMN performed TEXT;
+    ALTER TABLE events ADD COLUMN key TEXT;
+
+    CREATE UNIQUE INDEX a_request_is_done_once ON events (kind, key, COALESCE(ask, 0))
+        WHERE key IS NOT NULL;
+    CREATE INDEX changes ON events (seq)
+        WHERE kind IN ('widened', 'added', 'seeded');
+    CREATE INDEX amendments ON events (seq)
+        WHERE kind IN ('corrected', 'withdrawn') AND round IS NOT NULL;
+    """,
 )
 """Script number i takes a file from version i to i + 1; none is ever changed once released."""
 
 VERSION: Final = len(MIGRATIONS)
-"""Of the files that are made now. Version 1 had the same tables; its specification says `stopping`
-where version 2 says `rule`, and knows the rules by other names."""
+"""Of the files that are made now. Version 1 has the same tables as version 2; its specification
+says `stopping` where version 2 says `rule`, and knows the rules by other names. Version 3 has more
+columns (`LATER_COLUMNS`), and its specification more keys."""
 
-SAME_TABLES_SINCE: Final = 1
-"""Files from this version on are read and written as they are, and keep their version: who has not
-upgraded yet can go on with them."""
+READABLE_SINCE: Final = 1
+"""Files from this version on are read as they are, and brought up to date when they are first
+written to. What they hold already keeps its words and its digests."""
+
+LATER_COLUMNS_SINCE: Final = 3
+
+LATER_COLUMNS: Final = ("settings", "coins", "failed", "reason", "performed", "key")
+"""Columns of events that files of earlier versions lack. An event is hashed with those of them that
+it has, so that the digests of events without any are what they always were."""

@@ -2,23 +2,33 @@
 
 import json
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from causalfocus.campaign.plain_actions import (
+    actions_from,
+    costs_as_dict,
+    refuse_unknown,
+    unit_from,
+    variables_as_dict,
+)
 from causalfocus.campaign.schema import VERSION
 from causalfocus.errors import InvalidInputError, MissingExtraError, UnidentifiableWarning
 from causalfocus.guarantees import DEFAULT_RULE, RULES
 from causalfocus.learner.focus import Focus
+from causalfocus.learner.seed import checked_seed
 from causalfocus.system.action_set import ActionSet
-from causalfocus.system.actions import OBSERVE, Action, do
+from causalfocus.system.choices import Ends
 from causalfocus.system.space import ModelClass
 
 KEYS: Final = (
     "title",
     "variables",
     "observe_cost",
+    "set_costs",
+    "at_once",
     "min_effect",
     "epsilon",
     "delta",
@@ -26,14 +36,18 @@ KEYS: Final = (
     "max_effect",
     "noise_variance",
     "intercept",
+    "seed",
+    "ends",
 )
 RULES_OF_VERSION_1: Final = {"resolution": "gaussian", "evidence": "class", "paper": "paper"}
 
-VARIABLE_KEYS: Final = ("range", "cost", "unit")
+VERSIONS_BEFORE_COINS: Final = (1, 2)
+NO_COINS: Final = {"seed": 0, "ends": "game"}
+"""What campaigns did before there were coins, until they get a seed of their own."""
 
 RESERVED: Final = (
     *("action", "target", "value", "round", "seq", "at", "who", "note", "id", "kind"),
-    "observe",
+    *("observe", "failed", "performed", "not_done"),
 )
 """Names of other columns in files of samples, and of what is no variable there."""
 
@@ -63,6 +77,8 @@ class Specification:
     epsilon : accuracy of the weights; None for the graph alone
     delta : how often what is certified may be wrong
     rule : by its name
+    seed : of the coins; one is drawn if there is none
+    ends : who picks the ends of the ranges, see `Focus`; None for what the rule does by itself
     """
 
     title: str
@@ -72,6 +88,8 @@ class Specification:
     epsilon: float | None
     delta: float
     rule: str = DEFAULT_RULE
+    seed: int | None = None
+    ends: Ends | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.title, str):
@@ -81,11 +99,6 @@ class Specification:
                 f"There are {len(self.units)} units for {len(self.actions.names)} variables."
             )
         for name in self.names:
-            if name in RESERVED:
-                raise InvalidInputError(
-                    f"A variable cannot be called {name!r}: in files of samples that means "
-                    f"something else. Choose another, for example {name + '_1'!r}."
-                )
             if name != name.strip() or not name.isprintable():
                 raise InvalidInputError(
                     f"The name {name!r} begins or ends with a space, or cannot be printed."
@@ -94,11 +107,7 @@ class Specification:
             raise InvalidInputError(
                 f"The rule of a campaign is one of {', '.join(RULES)}, got {self.rule!r}."
             )
-        if self.actions.at_once > 1:
-            raise InvalidInputError(
-                f"A campaign sets one variable in a round; these actions set up to "
-                f"{self.actions.at_once} at once. Use at_once=1, or a learner in Python."
-            )
+        object.__setattr__(self, "seed", checked_seed(self.seed))
         self.learner()  # whatever it refuses is refused before anything is written
 
     @property
@@ -107,6 +116,18 @@ class Specification:
 
     def unit(self, name: str) -> str:
         return self.units[self.names.index(name)]
+
+    def require_free_names(self, names: Iterable[str] | None = None) -> None:
+        """Raise if a variable has a name that means something else in files of samples.
+
+        Asked of new names only: in an older file one may be there that has got a meaning since.
+        """
+        for name in self.names if names is None else names:
+            if name in RESERVED:
+                raise InvalidInputError(
+                    f"A variable cannot be called {name!r}: in files of samples that means "
+                    f"something else. Choose another, for example {name + '_1'!r}."
+                )
 
     def learner(self) -> Focus:
         """A learner that has seen nothing."""
@@ -118,8 +139,8 @@ class Specification:
                 epsilon=self.epsilon,
                 delta=self.delta,
                 rule=self.rule,
-                ends="game",
-                seed=0,
+                ends=self.ends,
+                seed=self.seed,
             )
 
     def doubts(self) -> list[str]:
@@ -131,22 +152,12 @@ class Specification:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON and YAML have it; `from_dict` reads it back."""
-        costs = dict(zip(self.actions, self.actions.costs, strict=True))
-        variables: dict[str, dict[str, Any]] = {}
-        for name, ends, unit in zip(self.names, self.actions.ranges, self.units, strict=True):
-            entry: dict[str, Any] = {}
-            if ends is not None:
-                own = [costs[do(name, value)] for value in ends]
-                entry["range"] = list(ends)
-                entry["cost"] = own if own[0] != own[1] else own[0]
-            if unit:
-                entry["unit"] = unit
-            variables[name] = entry
         noise = self.space.noise_variance
         return {
             "title": self.title,
-            "variables": variables,
-            "observe_cost": costs[OBSERVE],
+            "variables": variables_as_dict(self.actions, self.units),
+            **costs_as_dict(self.actions),
+            "at_once": self.actions.at_once,
             "min_effect": self.space.min_effect,
             "epsilon": self.epsilon,
             "delta": self.delta,
@@ -154,6 +165,8 @@ class Specification:
             "max_effect": self.space.max_effect,
             "noise_variance": None if noise is None else list(noise),
             "intercept": self.space.intercept,
+            "seed": self.seed,
+            "ends": self.ends,
         }
 
     @classmethod
@@ -163,7 +176,7 @@ class Specification:
             raise InvalidInputError(
                 f"A specification is a mapping, got {type(given).__name__}. For example:\n{EXAMPLE}"
             )
-        _refuse_unknown(given, KEYS, "A specification")
+        refuse_unknown(given, KEYS, "A specification")
         variables = given.get("variables")
         if not isinstance(variables, Mapping) or not variables:
             raise InvalidInputError(
@@ -182,12 +195,14 @@ class Specification:
         )
         return cls(
             title=given.get("title", "") or "",
-            actions=_actions(variables, given.get("observe_cost", 1.0)),
-            units=tuple(_unit(name, entry) for name, entry in variables.items()),
+            actions=actions_from(given),
+            units=tuple(unit_from(name, entry) for name, entry in variables.items()),
             space=space,
             epsilon=given["epsilon"],
             delta=given.get("delta", 0.05),
             rule=given.get("rule", DEFAULT_RULE),
+            seed=given.get("seed"),
+            ends=given.get("ends"),
         )
 
     def to_stored(self) -> str:
@@ -206,6 +221,8 @@ class Specification:
         if version == 1:
             word = given.pop("stopping", "resolution")
             given["rule"] = RULES_OF_VERSION_1.get(word, word)
+        if version in VERSIONS_BEFORE_COINS:
+            given |= NO_COINS
         elif version != VERSION:
             raise InvalidInputError(
                 f"The specification has version {version!r} and this causalfocus reads up to "
@@ -226,6 +243,11 @@ class Specification:
             except json.JSONDecodeError as error:
                 raise InvalidInputError(f"{path} is not JSON: {error}.") from None
         return cls.from_dict(_from_yaml(path, text))
+
+
+def is_from_before_coins(document: str) -> bool:
+    """Whether the document of a campaign file was written when no coins were tossed."""
+    return int(json.loads(document).get("version", 1)) in VERSIONS_BEFORE_COINS
 
 
 def _from_yaml(path: Path, text: str) -> Any:
@@ -252,40 +274,3 @@ def _refuse_doubles(path: Path, node: Any) -> None:
             raise InvalidInputError(f"{path} has {key!r} twice in one place.")
     for _, value in pairs:
         _refuse_doubles(path, value)
-
-
-def _refuse_unknown(given: Mapping[str, Any], known: tuple[str, ...], what: str) -> None:
-    for key in given:
-        if key not in known:
-            raise InvalidInputError(f"{what} has no {key!r}. It can have {', '.join(known)}.")
-
-
-def _unit(name: str, entry: Any) -> str:
-    unit = entry.get("unit", "") if isinstance(entry, Mapping) else ""
-    if not isinstance(unit, str):
-        raise InvalidInputError(f"The unit of {name} must be a text, got {unit!r}.")
-    return unit
-
-
-def _actions(variables: Mapping[Any, Any], observe_cost: Any) -> ActionSet:
-    ranges: dict[str, Any] = {}
-    for name, entry in variables.items():
-        if isinstance(entry, Mapping):
-            _refuse_unknown(entry, VARIABLE_KEYS, f"The variable {name}")
-            ranges[name] = entry.get("range")
-        else:
-            ranges[name] = entry
-    bare = ActionSet(ranges)
-    costs: dict[Action | str, float] = {OBSERVE: observe_cost}
-    for name, ends in zip(bare.names, bare.ranges, strict=True):
-        entry = variables[name]
-        cost: Any = entry.get("cost", 1.0) if isinstance(entry, Mapping) else 1.0
-        if ends is None:
-            if isinstance(entry, Mapping) and "cost" in entry:
-                raise InvalidInputError(f"{name} has a cost but no range: it cannot be set.")
-            continue
-        if isinstance(cost, list | tuple) and len(cost) == 2:
-            costs |= {do(name, value): price for value, price in zip(ends, cost, strict=True)}
-        else:
-            costs |= {do(name, value): cost for value in ends}
-    return ActionSet(ranges, costs=costs)

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from causalfocus.campaign.campaign import Campaign
+from causalfocus.campaign.plain_actions import action_facts
 from causalfocus.campaign.playback import Asked
 from causalfocus.errors import CausalFocusError
 from causalfocus.guarantees import Alarm
@@ -79,6 +80,9 @@ class Status:
         the evidence and never a part of it; none once there is a certificate, or a refutation
     remaining : rounds to go, None if unknown or done
     alarm : the loudest doubt about the assumptions, in words, and its evidence
+    n_left_out : rounds that count for no evidence: withdrawn, with a missing value, or with a
+        setting that missed by more than is tolerated
+    losses : what missing values depend on, in words, if they do
     pending : actions that are out
     counts : rounds of each action
     share : where the rounds should go from now on
@@ -98,6 +102,8 @@ class Status:
     beliefs: tuple[Belief, ...]
     remaining: Remaining | None
     alarm: tuple[str, float] | None
+    n_left_out: int
+    losses: str | None
     pending: tuple[Asked, ...]
     counts: dict[str, int]
     share: dict[str, float]
@@ -109,9 +115,7 @@ class Status:
         found["pending"] = [
             {
                 "id": asked.id,
-                "action": str(asked.action),
-                "target": asked.action.target,
-                "value": asked.action.value,
+                **action_facts(asked.action),
                 "at": asked.at,
                 "who": asked.who,
                 "note": asked.note,
@@ -144,7 +148,9 @@ def status(campaign: Campaign, *, foretell: bool = True) -> Status:
             equations=result.model.equations(),
             beliefs=beliefs(campaign) if state == "running" and learner.rounds else (),
             remaining=rounds_to_go(campaign) if foretell and state == "running" else None,
-            alarm=_alarm(alarms),
+            alarm=_alarm([one for one in alarms if one.can_refute]),
+            n_left_out=learner.rounds - round(learner.moments.n),
+            losses=_losses(alarms, decision.threshold),
             pending=campaign.pending,
             counts={str(action): n for action, n in learner.counts.items()},
             share={str(action): part for action, part in learner.allocation.items()},
@@ -240,6 +246,17 @@ def _alarm(alarms: Sequence[Alarm]) -> tuple[str, float] | None:
     if not alarms or not math.isfinite(alarms[0].evidence):
         return None
     return alarms[0].words, alarms[0].evidence
+
+
+def _losses(alarms: Sequence[Alarm], threshold: float) -> str | None:
+    """The loudest alarm on missing values, once it is certain enough."""
+    found = [one for one in alarms if not one.can_refute and one.evidence >= threshold]
+    if not found:
+        return None
+    return (
+        f"{found[0].words[0].upper()}{found[0].words[1:]}. If it depends on the values too, what "
+        f"is left is a selection, and nothing can be certified from it: look for the cause."
+    )
 
 
 def _finite(value: float) -> float | None:

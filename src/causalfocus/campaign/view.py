@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self
+from typing import Self
 
 from causalfocus.campaign.events import Event
 from causalfocus.campaign.ledger import Ledger
 from causalfocus.campaign.playback import Asked
+from causalfocus.campaign.specification import Specification
 from causalfocus.guarantees import Decision
 from causalfocus.learner.focus import Focus
 from causalfocus.learner.result import Result
@@ -21,7 +22,6 @@ class CampaignView:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self._log = ledger.log
-        self.specification: Final = ledger.specification
 
     def close(self) -> None:
         """Let go of the file. Nothing is lost if this is never called."""
@@ -48,6 +48,11 @@ class CampaignView:
     @property
     def read_only(self) -> bool:
         return self._ledger.file.read_only
+
+    @property
+    def specification(self) -> Specification:
+        """What it is about, as it stands by now."""
+        return self._ledger.specification
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -123,10 +128,10 @@ class CampaignView:
         """The whole log, event by event."""
         return self._log.after(0)
 
-    def corrections(self) -> dict[int, tuple[float, ...]]:
-        """Values of all rounds that were corrected."""
+    def amendments(self) -> dict[int, Event]:
+        """The last correction, or withdrawal, of every round that has one."""
         with self._ledger.lock:
-            return self._log.corrections(self._log.last)
+            return self._log.amendments(self._log.last)
 
     def n_events(self, search: str = "") -> int:
         """How many events there are, or match a search."""

@@ -1,7 +1,8 @@
 """Actions and systems as they are given on the command line."""
 
 import json
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from causalfocus.errors import InvalidInputError
@@ -25,6 +26,8 @@ def action_set(
     costs: Sequence[str],
     reach: float,
     at_once: int = 1,
+    *,
+    tolerances: Mapping[str, float] | None = None,
 ) -> ActionSet:
     """Actions from texts such as X1=-2:2, X2=none and, for costs, X1=5.
 
@@ -34,17 +37,7 @@ def action_set(
     spans: dict[str, tuple[float, float] | None] = dict.fromkeys(names, (-reach, reach))
     for text in ranges:
         name, value = _split(text, "range", "X1=-2:2, X1=3 or X1=none")
-        if value.lower() == "none":
-            spans[name] = None
-            continue
-        ends = value.split(":")
-        try:
-            low, high = float(ends[0]), float(ends[-1])
-        except ValueError:
-            low, high = float("nan"), float("nan")
-        if len(ends) > 2 or low != low or high != high:
-            raise InvalidInputError(f"The range {text!r} is not of the form X1=-2:2 or X1=none.")
-        spans[name] = (low, high)
+        spans[name] = None if value.lower() == "none" else checked_range(name, value)
     prices: dict[Action | str, float] = {}
     for text in costs:
         name, value = _split(text, "cost", "X1=5 or observe=1")
@@ -52,7 +45,19 @@ def action_set(
             prices[name] = float(value)
         except ValueError:
             raise InvalidInputError(f"The cost {text!r} is not of the form X1=5.") from None
-    return ActionSet(spans, names, costs=prices, at_once=at_once or None)
+    return ActionSet(spans, names, costs=prices, at_once=at_once or None, tolerances=tolerances)
+
+
+def checked_range(name: str, text: str) -> tuple[float, float]:
+    """Two ends, from a text such as -2:2, or one number for both."""
+    ends = text.split(":")
+    try:
+        low, high = float(ends[0]), float(ends[-1])
+    except ValueError:
+        low, high = math.nan, math.nan
+    if len(ends) > 2 or math.isnan(low) or math.isnan(high):
+        raise InvalidInputError(f"The range '{name}={text}' is not of the form X1=-2:2 or X1=none.")
+    return low, high
 
 
 def _split(text: str, what: str, example: str) -> tuple[str, str]:

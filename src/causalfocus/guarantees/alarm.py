@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["curve", "action", "drift", "constant", "noise", "weak", "effect"]
+Kind = Literal["curve", "action", "drift", "constant", "noise", "weak", "effect", "loss"]
 
 
 @dataclass(frozen=True)
@@ -12,7 +12,7 @@ class Alarm:
 
     Attributes
     ----------
-    kind : see `alarms`
+    kind : see `alarms`; of "loss", which refutes nothing, see `losses`
     node : the node whose equation it speaks of
     cause : the other node, where there is one
     action : which action, for noise of its own
@@ -24,6 +24,11 @@ class Alarm:
     cause: str | None
     action: str | None
     evidence: float
+
+    @property
+    def can_refute(self) -> bool:
+        """Whether it speaks against what is assumed of the system, and not of the rounds."""
+        return self.kind != "loss"
 
     @property
     def words(self) -> str:
@@ -41,6 +46,8 @@ class Alarm:
                 return f"the noise of {self.node} is out of the range of the class"
             case "effect":
                 return f"no effect of {self.cause} on {self.node} of the sizes in the class fits"
+            case "loss":
+                return f"how often a value is missing depends on {self.action}"
             case "weak":
                 return (
                     f"{self.cause} acts on {self.node}, more weakly than the class allows any "

@@ -16,6 +16,7 @@ from causalfocus.guarantees import (
     Verdict,
     guarantee_of,
 )
+from causalfocus.guarantees.losses import loss_alarms
 from causalfocus.guarantees.verdicts import verdicts_on
 from causalfocus.learner.protocol import Told
 from causalfocus.learner.recording import Recording
@@ -183,11 +184,14 @@ class Focus(Recording[FocusState]):
 
     def alarms(self, moments: Moments | None = None) -> tuple[Alarm, ...]:
         """Evidence against the assumptions, the loudest first; none under the paper's own rule.
+        Behind them, if values were missing, whether that depends on the action: see
+        `guarantees.losses`.
 
         moments : of other data, for the same question there
         """
         if moments is None:
-            return self.guarantee.alarms(self.moments, self.estimate)
+            own = self.guarantee.alarms(self.moments, self.estimate)
+            return own + loss_alarms(self._state.tallies, self._state.losses)
         return self.guarantee.alarms(moments, self.guarantee.estimate(moments))
 
     def why_refuted(self) -> str | None:

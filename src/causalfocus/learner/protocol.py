@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from causalfocus.arrays import Floats
@@ -11,7 +12,7 @@ from causalfocus.guarantees.decision import Decision
 from causalfocus.system.actions import Action
 from causalfocus.system.sem import LinearSEM
 
-Sample = Mapping[str, float] | ArrayLike
+Sample = Mapping[str, float | None] | ArrayLike
 
 
 @dataclass(frozen=True)
@@ -21,15 +22,23 @@ class Told:
     Attributes
     ----------
     action : what was done
-    sample : one number per node, in their order; of a node that was set what it achieved
+    sample : one number per node, in their order; of a node that was set what it achieved; nan for
+        what could not be measured
     ask : number of the ask that it answers; None if nobody had asked for it
     failed : nodes that were to be set and, as the rig or a person says, were not
+    withdrawn : taken back by a person: it keeps its place in the log and counts for nothing
     """
 
     action: Action
     sample: Floats
     ask: int | None = None
     failed: tuple[str, ...] = ()
+    withdrawn: bool = False
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether no value is missing."""
+        return not np.isnan(self.sample).any()
 
     @property
     def effective_action(self) -> Action:

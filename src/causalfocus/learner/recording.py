@@ -44,6 +44,7 @@ class Recording(ABC, Generic[S]):
             moments=MomentState.empty(len(self.names)),
             counts=np.zeros(len(self.choices)),
             tallies={},
+            losses={},
             asks=Asks(),
         )
 
@@ -142,9 +143,7 @@ class Recording(ABC, Generic[S]):
             chosen.append(Ask(number + i, action, self._state.rounds, coins))
         return chosen
 
-    def put_ask(
-        self, number: int, action: Action, coins: tuple[tuple[str, int], ...] = ()
-    ) -> None:
+    def put_ask(self, number: int, action: Action, coins: tuple[tuple[str, int], ...] = ()) -> None:
         """Take over an ask that was issued elsewhere, under its number and with its coins."""
         ask = Ask(number, action, self.rounds, coins)
         self._state = self._state.change(asks=self._state.asks.put(ask))
@@ -173,18 +172,20 @@ class Recording(ABC, Generic[S]):
         Parameters
         ----------
         action : what was asked of the system
-        sample : what came of it
+        sample : what came of it; None or nan for what could not be measured: the round then stays
+            in the log and counts for no evidence
         failed : nodes of the action of which the rig, or you, know without looking at the values
             that they were not set: they count as free
         """
-        row, asks = self.moments.as_row(action, sample), self._state.asks
+        row = self.moments.as_row(action, sample, allow_missing=True)
+        asks = self._state.asks
         given = _checked_failures(action, failed)
         number = asks.find(action) if asks.pending else None
         self._take(Told(action, _freeze(row), number, given))
 
     def take(self, told: Told) -> None:
         """Take in a line of a log, which says itself which ask it answers."""
-        row = self.moments.as_row(told.action, told.sample)
+        row = self.moments.as_row(told.action, told.sample, allow_missing=True)
         self._take(replace(told, sample=_freeze(row)))
 
     def _take(self, told: Told) -> None:
@@ -203,26 +204,37 @@ class Recording(ABC, Generic[S]):
     def _write_down(self, told: Told) -> S:
         """The present state with a sample written down and nothing learned from it."""
         moments, counts, tallies = self.moments, self._state.counts, self._state.tallies
-        if self.is_evidence(told):
+        is_evidence = self.is_evidence(told)
+        if is_evidence:
             moments.add_row(told.effective_action, told.sample)
-        at = self.choices.index(told.action)
-        if at is not None:
+        at, losses = self.choices.index(told.action), self._state.losses
+        if at is not None and not told.withdrawn:
             counts = counts.copy()
             counts[at] += 1
             tallies = {**tallies, told.action: tallies.get(told.action, 0) + 1}
+            if not is_evidence and not told.is_complete:
+                losses = {**losses, told.action: losses.get(told.action, 0) + 1}
         return self._state.change(
             rounds=self.rounds + 1,
             moments=moments.state,
             counts=counts,
             tallies=tallies,
+            losses=losses,
             asks=self._state.asks.settle(told.ask),
         )
 
     def is_evidence(self, told: Told) -> bool:
-        """Whether a line of the log counts for anything but itself: not if a node that was set
-        achieved something further from what was asked than is tolerated, and nobody said that the
-        setting had failed.
+        """Whether a line of the log counts for anything but itself: not if it was withdrawn, if a
+        value is missing, or if a node that was set achieved something further from what was asked
+        than is tolerated, and nobody said that the setting had failed.
+
+        The last two leave a round out for its outcome. That is harmless where a miss is the
+        actuator's own error, and where values go missing without regard to what they would have
+        been; else the rounds that are left are a selection, and the guarantee is lost. A loss that
+        depends on the action can be seen, and is an alarm (`guarantees.losses`).
         """
+        if told.withdrawn or not told.is_complete:
+            return False
         return not self.actions.misses(told.effective_action, told.sample)
 
     def adopt(self, state: S) -> None:

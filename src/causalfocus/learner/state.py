@@ -87,6 +87,7 @@ class LearnerState:
     moments : their sums
     counts : (k,), how often each choice of the design was taken
     tallies : how often each action of the set was taken; those that never were may be left out
+    losses : of these, rounds in which a value could not be measured
     asks : what was asked for
     """
 
@@ -94,6 +95,7 @@ class LearnerState:
     moments: MomentState
     counts: Floats
     tallies: Mapping[Action, int]
+    losses: Mapping[Action, int]
     asks: Asks
 
     def change(self, **parts: Any) -> Self:

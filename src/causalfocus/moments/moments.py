@@ -119,7 +119,7 @@ class Moments:
         """Number of samples, or the total weight."""
         return self._state.n
 
-    def add(self, action: Action, sample: Mapping[str, float] | ArrayLike) -> None:
+    def add(self, action: Action, sample: Mapping[str, float | None] | ArrayLike) -> None:
         """Add one sample: a mapping from name to value, or p numbers in the order of the names.
 
         A node that was set may be left out of a mapping; if it is there, its value is what the
@@ -270,9 +270,18 @@ class Moments:
             return None
         return self._state.watch.rows(mark, about_origins=intercept)
 
-    def as_row(self, action: Action, sample: Mapping[str, float] | ArrayLike) -> Floats:
+    def as_row(
+        self,
+        action: Action,
+        sample: Mapping[str, float | None] | ArrayLike,
+        *,
+        allow_missing: bool = False,
+    ) -> Floats:
         """A sample as p numbers, checked; of a node that was set what it achieved, or what was
         assigned to it if nothing is said.
+
+        allow_missing : whether a value may be None or nan, for what could not be measured; such a
+            row cannot be added
         """
         if isinstance(sample, Mapping):
             row = self._row_from_mapping(action, sample)
@@ -283,10 +292,10 @@ class Moments:
                     f"A sample is {len(self.names)} numbers, for {', '.join(self.names)}; "
                     f"got shape {row.shape}."
                 )
-        self._check(action, row)
+        self._check(action, row, allow_missing=allow_missing)
         return row
 
-    def _row_from_mapping(self, action: Action, sample: Mapping[str, float]) -> Floats:
+    def _row_from_mapping(self, action: Action, sample: Mapping[str, float | None]) -> Floats:
         for name in sample:
             position(name, self.names)
         require_action(action)
@@ -294,15 +303,20 @@ class Moments:
         missing = [name for name in self.names if name not in given]
         if missing:
             raise InvalidInputError(
-                f"The sample lacks {', '.join(missing)}. It needs a value for every node."
+                f"The sample lacks {', '.join(missing)}. It needs a value for every node; give a "
+                f"learner None for what could not be measured."
             )
-        return _as_floats([given[name] for name in self.names])
+        values = (given[name] for name in self.names)
+        return _as_floats([math.nan if value is None else value for value in values])
 
-    def _check(self, action: Action, row: Floats) -> None:
+    def _check(self, action: Action, row: Floats, *, allow_missing: bool = False) -> None:
         """Raise on values that cannot be; write the assigned values over reports that mean them."""
         require_action(action)
-        if not (np.abs(row) <= LARGEST_VALUE).all():
-            j = int(np.flatnonzero(~(np.abs(row) <= LARGEST_VALUE))[0])
+        is_wrong = ~(np.abs(row) <= LARGEST_VALUE)
+        if allow_missing:
+            is_wrong &= ~np.isnan(row)
+        if is_wrong.any():
+            j = int(np.flatnonzero(is_wrong)[0])
             raise InvalidInputError(
                 f"The value of {self.names[j]} is {row[j]:g}: every value must be a finite number "
                 f"of size at most {LARGEST_VALUE:g}. Leave the sample out if it was not measured."

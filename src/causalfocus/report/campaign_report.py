@@ -13,7 +13,7 @@ from causalfocus.campaign import Campaign, CampaignError
 from causalfocus.campaign.events import now as time_now
 from causalfocus.campaign.status import Status, status
 from causalfocus.errors import MissingExtraError
-from causalfocus.report.checks import residuals
+from causalfocus.report.checks import evidence_of, residuals
 from causalfocus.report.drawings import (
     allocation_drawing,
     evidence_drawing,
@@ -104,7 +104,7 @@ def _checks(campaign: Campaign) -> list[dict[str, Any]]:
             "quantiles": quantile_drawing(of.node, of.residuals),
             "fitted": fitted_drawing(of.node, of.fitted, of.residuals),
         }
-        for of in residuals(campaign.learner.log, campaign.result().model)
+        for of in residuals(evidence_of(campaign.learner), campaign.result().model)
         if len(of.residuals) > 1
     ]
 

@@ -38,6 +38,7 @@ KIND_WORDS: Final[dict[Kind, str]] = {
     "noise": "noise out of range",
     "weak": "a weak effect",
     "effect": "an effect out of range",
+    "loss": "missing values depend on the action",
 }
 
 
@@ -65,6 +66,11 @@ def residuals(log: Sequence[Told], model: LinearSEM) -> tuple[Residuals, ...]:
     return tuple(found)
 
 
+def evidence_of(learner: Focus) -> list[Told]:
+    """The lines of a learner's log that count for its evidence."""
+    return [told for told in learner.log if learner.is_evidence(told)]
+
+
 def alarm_history(learner: Focus) -> dict[Kind, list[tuple[int, float]]]:
     """The loudest alarm of each kind at rounds that grow by eight percent, from the log."""
     moments = Moments(learner.names)
@@ -86,7 +92,7 @@ def alarm_history(learner: Focus) -> dict[Kind, list[tuple[int, float]]]:
 
 def check_picture(learner: Focus) -> Figure:
     """All checks of a learner on one page."""
-    found = residuals(learner.log, learner.result().model)
+    found = residuals(evidence_of(learner), learner.result().model)
     n = len(found)
     figure = new_figure(11, 2.3 * n + 3.2)
     grid = figure.add_gridspec(n + 1, 3, height_ratios=[1.0] * n + [1.2])

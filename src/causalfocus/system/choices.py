@@ -111,6 +111,19 @@ class Choices:
             tuple((name, self._ends[name][-1 if coins[at[name]] else 0]) for name in targets)
         )
 
+    def end_of(self, name: str, seed: int, number: int) -> float | None:
+        """The value that the coin of an ask gives to a node; None if no coin picks its ends."""
+        values = self._ends.get(name, ())
+        if self.ends == "game" or len(values) < 2:
+            return None
+        coins = coins_of(seed, number, len(self.actions.names))
+        return values[1 if coins[self._position[name]] else 0]
+
+    def law(self, name: str) -> tuple[tuple[float, float], ...]:
+        """The values that a coin may give to a node, each with its probability."""
+        values = self._ends[name]
+        return tuple((value, 1.0 / len(values)) for value in values)
+
     def tossed(self, index: int) -> tuple[str, ...]:
         """Nodes whose end a coin picks in a choice; none for those whose range is one value."""
         if self.ends == "game":

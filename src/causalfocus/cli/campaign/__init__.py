@@ -2,8 +2,9 @@
 
 import typer
 
-from causalfocus.cli.campaign.acting import correct, go_on, next_actions, note, record, reject
+from causalfocus.cli.campaign.acting import go_on, next_actions, note, record, reject
 from causalfocus.cli.campaign.files import export, import_, verify
+from causalfocus.cli.campaign.mending import add, correct, take_back, widen, withdraw
 from causalfocus.cli.campaign.new import new
 from causalfocus.cli.campaign.reporting import report
 from causalfocus.cli.campaign.show import show_status
@@ -19,6 +20,10 @@ campaign.command("next")(next_actions)
 campaign.command("record")(record)
 campaign.command("reject")(reject)
 campaign.command("correct")(correct)
+campaign.command("withdraw")(withdraw)
+campaign.command("take-back")(take_back)
+campaign.command("widen")(widen)
+campaign.command("add")(add)
 campaign.command("import")(import_)
 campaign.command("status")(show_status)
 campaign.command("note")(note)

@@ -1,4 +1,4 @@
-"""`causalfocus campaign next | record | reject | note | go-on`: the round of an experimenter."""
+"""`causalfocus campaign next | record | reject | note | go-on`: the rounds of an experimenter."""
 
 import json
 import shlex
@@ -8,8 +8,19 @@ from typing import Annotated, Any
 import typer
 
 from causalfocus.campaign import Asked, Campaign, Event
-from causalfocus.campaign.samples import action_in, number_in, read_samples
-from causalfocus.cli.campaign.options import File, Note, Who, delimiter_of, is_at_terminal
+from causalfocus.campaign.plain_actions import action_facts
+from causalfocus.campaign.samples import action_in, read_samples, value_in
+from causalfocus.cli.campaign.options import (
+    AsRead,
+    Failed,
+    File,
+    Force,
+    Note,
+    Who,
+    delimiter_of,
+    is_at_terminal,
+    pairs_in,
+)
 from causalfocus.cli.options import AsJson
 from causalfocus.errors import AlreadyStoppedError, InvalidInputError
 from causalfocus.system.actions import Action
@@ -20,18 +31,24 @@ def next_actions(
     n: Annotated[int, typer.Option("-n", min=1, help="How many to do at once.")] = 1,
     who: Who = None,
     note: Note = "",
+    key: Annotated[
+        str | None, typer.Option(help="Of this request: the same again asks for nothing new.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """What to do next. It stays pending, under its number, until it is recorded or rejected."""
     with Campaign.open(file) as campaign:
         try:
-            asked = campaign.next(n, who=who, note=note)
+            asked = campaign.next(n, who=who, note=note, key=key)
         except AlreadyStoppedError:
             raise AlreadyStoppedError(_after_stop(campaign)) from None
         waiting = [one for one in campaign.pending if one not in asked]
         if as_json:
             typer.echo(json.dumps([_asked_facts(one) for one in asked]))
             return
+        for event in campaign.events(limit=n + 1, newest=True):
+            if event.kind == "seeded":
+                typer.echo(event.note)
         for one in asked:
             typer.secho(f"{one.id}: {in_words(one.action, campaign)}", bold=True)
         if waiting:
@@ -47,17 +64,29 @@ def next_actions(
 def record(
     file: File,
     values: Annotated[
-        list[str] | None, typer.Argument(help="NAME=VALUE of every variable.", show_default=False)
+        list[str] | None,
+        typer.Argument(
+            help="NAME=VALUE of every variable; NA if not measured.", show_default=False
+        ),
     ] = None,
     number: Annotated[int | None, typer.Option("--id", help="Which pending action.")] = None,
     action: Annotated[
-        str | None, typer.Option(help="What was done, if not asked for: observe, or X1=2.")
+        str | None, typer.Option(help="What was done, if not asked for: observe, X1=2, X1=2;X3=0.")
     ] = None,
     csv: Annotated[
         Path | None, typer.Option(help="Many at once: columns id and the variables.")
     ] = None,
     delimiter: Annotated[str, typer.Option(help="Of the CSV file.")] = ",",
     encoding: Annotated[str, typer.Option(help="Of the CSV file.")] = "utf-8-sig",
+    failed: Failed = None,
+    as_read: AsRead = False,
+    force: Force = "",
+    performed: Annotated[
+        str | None, typer.Option(help="When it was done: 2026-05-04T13:30.")
+    ] = None,
+    key: Annotated[
+        str | None, typer.Option(help="Of this request: the same again is not recorded again.")
+    ] = None,
     who: Who = None,
     note: Note = "",
     as_json: AsJson = False,
@@ -65,31 +94,69 @@ def record(
     """Record what came of an action. Once this returns, it is safely on the disk."""
     with Campaign.open(file) as campaign:
         if csv is not None:
-            if values or number is not None or action is not None:
+            if values or failed or any(one is not None for one in (number, action, performed, key)):
                 raise InvalidInputError("Give values or a CSV file, not both.")
-            lines = read_samples(
-                csv,
-                campaign.specification.actions,
-                delimiter=delimiter_of(delimiter),
-                encoding=encoding,
-                by_id=True,
-            )
-            told = campaign.record_many(
-                [(line.id or 0, line.action, line.sample) for line in lines], who=who, note=note
+            told = record_file(
+                campaign, csv, delimiter, encoding, as_read=as_read, who=who, note=note
             )
         else:
             done = None if action is None else action_in(action, campaign.names)
-            sample = {name: number_in(text, name) for name, text in _pairs(values or [])}
+            sample = {name: value_in(text, name) for name, text in pairs_in(values or [])}
             if not sample and is_at_terminal() and not as_json:
                 sample = _prompt(campaign, number, done)
-            told = [campaign.record(sample, id=number, action=done, who=who, note=note)]
+            event = campaign.record(
+                sample,
+                id=number,
+                action=done,
+                failed=failed or (),
+                as_read=as_read,
+                force=force,
+                performed=performed,
+                who=who,
+                note=note,
+                key=key,
+            )
+            told = [event]
         if as_json:
             typer.echo(json.dumps([_told_facts(event, campaign) for event in told]))
             return
         for event in told:
-            typer.echo(f"Round {event.round} is recorded: {event.action}.")
+            typer.echo(_told_in_words(event))
         if campaign.stop is not None and campaign.stop.seq > told[0].seq:
             typer.secho(_after_stop(campaign), bold=True)
+
+
+def record_file(
+    campaign: Campaign,
+    path: Path,
+    delimiter: str,
+    encoding: str,
+    *,
+    as_read: bool,
+    who: str | None,
+    note: str,
+) -> list[Event]:
+    """Record what a file, such as a run sheet, says of asked actions."""
+    lines = read_samples(
+        path,
+        campaign.specification.actions,
+        delimiter=delimiter_of(delimiter),
+        encoding=encoding,
+        by_id=True,
+        as_read=as_read,
+    )
+    return campaign.record_many(
+        [(one.id or 0, one.action, one.sample, one.details) for one in lines if not one.not_done],
+        rejections={one.id or 0: one.not_done for one in lines if one.not_done},
+        who=who,
+        note=note,
+    )
+
+
+def _told_in_words(event: Event) -> str:
+    if event.kind == "rejected":
+        return f"{event.ask} ({event.action}) is rejected: {event.note}"
+    return f"Round {event.round} is recorded: {event.action}."
 
 
 def reject(
@@ -108,26 +175,6 @@ def reject(
             typer.echo(json.dumps({"id": number, "seq": event.seq}))
         else:
             typer.echo(f"{number} ({event.action}) is rejected.")
-
-
-def correct(
-    file: File,
-    number: Annotated[int, typer.Argument(metavar="ROUND", help="Whose values were wrong.")],
-    values: Annotated[list[str], typer.Argument(help="NAME=VALUE of what was wrong.")],
-    reason: Annotated[str, typer.Option(help="What went wrong.")] = "",
-    who: Who = None,
-    as_json: AsJson = False,
-) -> None:
-    """Put right what was recorded of a round; the log keeps both, and all is learned again."""
-    with Campaign.open(file) as campaign:
-        sample = {name: number_in(text, name) for name, text in _pairs(values)}
-        if not reason and is_at_terminal() and not as_json:
-            reason = typer.prompt("What went wrong")
-        event = campaign.correct(number, sample, reason, who=who)
-        if as_json:
-            typer.echo(json.dumps({"round": number, "seq": event.seq}))
-        else:
-            typer.echo(f"Round {number} is corrected, and all is learned again.")
 
 
 def note(
@@ -151,27 +198,18 @@ def go_on(file: File, who: Who = None, note: Note = "", as_json: AsJson = False)
 
 def in_words(action: Action, campaign: Campaign) -> str:
     """What a person has to do."""
-    if action.target is None or action.value is None:
+    if action.is_observation:
         return "Observe: set nothing, and measure every variable."
-    unit = campaign.specification.unit(action.target)
-    value = f"{action.value:g}" + (f" {unit}" if unit else "")
-    return f"Set {action.target} to {value}, and measure the others."
+    parts = []
+    for name, value in action.settings:
+        unit = campaign.specification.unit(name)
+        parts.append(f"{name} to {value:g}" + (f" {unit}" if unit else ""))
+    listed = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    return f"Set {listed}, and measure the others."
 
 
 def _to_measure(action: Action, campaign: Campaign) -> list[str]:
-    return [name for name in campaign.names if name != action.target]
-
-
-def _pairs(texts: list[str]) -> list[tuple[str, str]]:
-    found: list[tuple[str, str]] = []
-    for text in texts:
-        name, sign, value = text.rpartition("=")
-        if not (sign and name):
-            raise InvalidInputError(f"{text!r} must look like NAME=VALUE.")
-        if any(name == known for known, _ in found):
-            raise InvalidInputError(f"{name} is given more than once.")
-        found.append((name, value))
-    return found
+    return [name for name in campaign.names if name not in action.targets]
 
 
 def _prompt(campaign: Campaign, number: int | None, done: Action | None) -> dict[str, float]:
@@ -190,7 +228,7 @@ def _prompt(campaign: Campaign, number: int | None, done: Action | None) -> dict
         while name not in sample:
             text = typer.prompt(name + (f" ({unit})" if unit else ""))
             try:
-                sample[name] = number_in(text, name)
+                sample[name] = value_in(text, name)
             except InvalidInputError as error:
                 typer.secho(f"{error}.", fg="red")
     return sample
@@ -211,18 +249,12 @@ def _after_stop(campaign: Campaign) -> str:
 
 
 def _asked_facts(asked: Asked) -> dict[str, Any]:
-    action = asked.action
-    return {
-        "id": asked.id,
-        "action": str(action),
-        "target": action.target,
-        "value": action.value,
-        "at": asked.at,
-    }
+    return {"id": asked.id, **action_facts(asked.action), "at": asked.at}
 
 
 def _told_facts(event: Event, campaign: Campaign) -> dict[str, Any]:
     return {
+        "kind": event.kind,
         "round": event.round,
         "id": event.ask,
         "action": str(event.action),

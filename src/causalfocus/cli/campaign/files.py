@@ -12,7 +12,7 @@ from rich.progress import Progress
 from causalfocus.campaign import Campaign
 from causalfocus.campaign.export import samples_csv, whole_json
 from causalfocus.campaign.samples import read_samples
-from causalfocus.cli.campaign.options import File, Note, Who, delimiter_of, write_to
+from causalfocus.cli.campaign.options import AsRead, File, Force, Note, Who, delimiter_of, write_to
 from causalfocus.cli.options import AsJson
 from causalfocus.errors import InvalidInputError
 from causalfocus.system.actions import OBSERVE
@@ -33,6 +33,8 @@ def import_(
     again: Annotated[
         bool, typer.Option("--again", help="Even if they are in the campaign already.")
     ] = False,
+    as_read: AsRead = False,
+    force: Force = "",
     who: Who = None,
     note: Note = "",
     as_json: AsJson = False,
@@ -46,8 +48,10 @@ def import_(
             delimiter=delimiter_of(delimiter),
             encoding=encoding,
             all_observed=all_observed,
+            as_read=as_read,
+            force=force,
         )
-        samples = [(line.action or OBSERVE, line.sample) for line in lines]
+        samples = [(line.action or OBSERVE, line.sample, line.details) for line in lines]
         console = Console(stderr=True)
         with Progress(console=console, disable=not console.is_terminal, transient=True) as bar:
             first = campaign.rounds
@@ -57,6 +61,7 @@ def import_(
                 who=who,
                 note=note or csv.name,
                 again=again,
+                force=force,
                 on_learned=lambda rounds: bar.update(task, completed=rounds - first),
             )
         if as_json:

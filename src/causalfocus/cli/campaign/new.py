@@ -7,7 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from causalfocus.campaign import Campaign, CampaignError, Specification
-from causalfocus.cli.campaign.options import File, is_at_terminal
+from causalfocus.campaign.samples import number_in
+from causalfocus.cli.campaign.options import File, is_at_terminal, pairs_in
 from causalfocus.cli.given import action_set
 from causalfocus.cli.options import AsJson, Costs
 from causalfocus.errors import InvalidInputError
@@ -26,6 +27,14 @@ def new(
     ] = None,
     unit: Annotated[list[str] | None, typer.Option(help="heater=°C; repeatable.")] = None,
     costs: Costs = None,
+    at_once: Annotated[
+        int | None, typer.Option(min=0, help="Variables set in one round; 0 for any number.")
+    ] = None,
+    tolerance: Annotated[
+        list[str] | None,
+        typer.Option(help="heater=2: how far a setting may miss; repeatable."),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Of the coins; drawn if there is none.")] = None,
     min_effect: Annotated[
         float | None, typer.Option(help="The smallest effect that matters.")
     ] = None,
@@ -53,7 +62,8 @@ def new(
         )
     if spec is not None:
         flags = (variable, unit, costs, min_effect, epsilon, delta, rule, max_effect, noise)
-        if any(given is not None for given in (*flags, title)) or not intercept:
+        more = (at_once, tolerance, seed, title)
+        if any(given is not None for given in (*flags, *more)) or not intercept:
             raise InvalidInputError("Give a specification's file or flags, not both.")
         chosen = Specification.read(spec)
     else:
@@ -71,17 +81,27 @@ def new(
         names = [name for name, _ in pairs]
         _refuse_doubles(names)
         units = dict(_pair(text) for text in unit or [])
+        ranges = [f"{name}={ends}" for name, ends in pairs]
+        tolerances = {name: number_in(text, name) for name, text in pairs_in(tolerance or [])}
         for name in units:
             if name not in names:
                 raise InvalidInputError(f"There is no variable {name!r} for a unit.")
         chosen = Specification(
             title=title,
-            actions=action_set(names, [f"{name}={ends}" for name, ends in pairs], costs or [], 1.0),
+            actions=action_set(
+                names,
+                ranges,
+                costs or [],
+                1.0,
+                1 if at_once is None else at_once,
+                tolerances=tolerances,
+            ),
             units=tuple(units.get(name, "") for name in names),
             space=ModelClass(smallest, max_effect, noise, intercept=intercept),
             epsilon=_accuracy(accuracy),
             delta=delta if delta is not None else 0.05,
             rule=rule or DEFAULT_RULE,
+            seed=seed,
         )
     with Campaign.create(file, chosen):
         pass

@@ -21,6 +21,30 @@ Who = Annotated[
 ]
 Note = Annotated[str, typer.Option(help="A free text, kept with it.")]
 
+Failed = Annotated[
+    list[str] | None,
+    typer.Option(help="A variable whose setting failed, known without its value; repeatable."),
+]
+AsRead = Annotated[
+    bool, typer.Option("--as-read", help="Values far from what was set are as they were read.")
+]
+Force = Annotated[
+    str, typer.Option(help="The word for an action that is not allowed: why it was done.")
+]
+
+
+def pairs_in(texts: list[str]) -> list[tuple[str, str]]:
+    """Names and texts from NAME=VALUE, each name once."""
+    found: list[tuple[str, str]] = []
+    for text in texts:
+        name, sign, value = text.rpartition("=")
+        if not (sign and name):
+            raise InvalidInputError(f"{text!r} must look like NAME=VALUE.")
+        if any(name == known for known, _ in found):
+            raise InvalidInputError(f"{name} is given more than once.")
+        found.append((name, value))
+    return found
+
 
 def delimiter_of(text: str) -> str:
     """A tab cannot be typed in every shell."""

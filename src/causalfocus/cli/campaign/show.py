@@ -46,6 +46,8 @@ def _screen(now: Status) -> Panel:
                 style="yellow",
             )
         )
+    if now.losses is not None:
+        parts.append(Text(now.losses, style="yellow"))
     for asked in now.pending:
         since = f"since {asked.at}" + (f", by {asked.who}" if asked.who else "")
         parts.append(Text(f"Pending {asked.id}: {asked.action} ({since})"))
@@ -89,6 +91,8 @@ def _rounds(now: Status) -> Text:
     if now.remaining is not None:
         left = now.remaining
         text += f" About {left.rounds:,} more ({left.low:,} to {left.high:,}) if the system is so."
+    if now.n_left_out:
+        text += f" {now.n_left_out:,} of them count for no evidence."
     busy = {action: n for action, n in now.counts.items() if n}
     if busy:
         text += " So far: " + ", ".join(f"{action} {n:,}" for action, n in busy.items()) + "."

@@ -1,0 +1,69 @@
+"""What may change in a campaign after it has begun: a wider range, one more variable, a seed.
+
+The specification in the file stays as it is; an event says what is different from then on, and all
+that was recorded is learned again under what holds now.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from causalfocus.campaign.events import Event
+from causalfocus.campaign.specification import Specification
+from causalfocus.errors import InvalidInputError
+from causalfocus.system.action_set import ActionSet
+from causalfocus.system.names import position
+
+
+def changed(specification: Specification, event: Event) -> Specification:
+    """The specification after an event that changes it."""
+    given, facts = specification.to_dict(), event.facts or {}
+    match event.kind:
+        case "seeded":
+            given |= {"seed": facts["seed"], "ends": facts["ends"]}
+        case "widened":
+            _widen(given, facts["variable"], facts["range"], specification.actions)
+        case "added":
+            given["variables"][facts["variable"]] = facts["entry"]
+    return Specification.from_dict(given)
+
+
+def _widen(given: dict[str, Any], name: str, ends: list[float], actions: ActionSet) -> None:
+    """Put a wider range into a specification; what was said of an end now holds for the new one.
+
+    The tolerance stays what it was: which rounds count must not be decided after they were seen.
+    """
+    at, entry = position(name, actions.names), given["variables"][name]
+    before = actions.ranges[at]
+    entry["range"] = ends
+    if before is None or before[0] == before[1]:
+        return
+    entry.setdefault("tolerance", actions.tolerances[at])
+    for several in given.get("set_costs", ()):
+        if name in several["set"]:
+            several["set"][name] = ends[before.index(several["set"][name])]
+
+
+def widened_facts(specification: Specification, name: str, low: float, high: float) -> Any:
+    """What an event says of a wider range; raises if it is not one."""
+    at = position(name, specification.names)
+    before = specification.actions.ranges[at]
+    if before is not None and not (low <= before[0] and before[1] <= high):
+        raise InvalidInputError(
+            f"The range of {name} is {before[0]:g} to {before[1]:g}, and {low:g} to {high:g} does "
+            f"not hold all of it. A range can be widened, not narrowed: what was done is done."
+        )
+    if before == (low, high):
+        raise InvalidInputError(f"The range of {name} is {low:g} to {high:g} already.")
+    return {"variable": name, "range": [low, high]}
+
+
+def added_facts(specification: Specification, name: str, entry: Mapping[str, Any]) -> Any:
+    """What an event says of one more variable.
+
+    entry : its range, unit, cost and tolerance, as in a specification's file; empty if it cannot be
+        set
+    """
+    if name in specification.names:
+        raise InvalidInputError(f"There is a variable {name!r} already.")
+    specification.require_free_names([name])
+    return {"variable": name, "entry": dict(entry)}
