@@ -1,12 +1,14 @@
 """What comes back from the page's forms, with every wrong field named."""
 
 from collections.abc import Mapping
+from typing import Any
 from urllib.parse import parse_qs
 
 from starlette.requests import Request
 
 from causalfocus.campaign import Asked, Specification
-from causalfocus.campaign.samples import number_in
+from causalfocus.campaign.samples import number_in, value_in
+from causalfocus.campaign.settings import checked_time
 from causalfocus.errors import InvalidInputError
 
 MOST_BYTES = 1_000_000
@@ -35,22 +37,36 @@ async def fields_of(request: Request) -> dict[str, str]:
 def sample_in(
     fields: Mapping[str, str], asked: Asked, specification: Specification
 ) -> dict[str, float]:
-    """The values of a sample; every variable but the one that was set needs one."""
+    """The values of a sample; every variable that was not set needs one."""
     sample: dict[str, float] = {}
     errors: dict[str, str] = {}
     for name in specification.names:
         text = fields.get(f"value:{name}", "").strip()
         if not text:
-            if name != asked.action.target:
+            if name not in asked.action.targets:
                 errors[f"value:{name}"] = "A value is needed."
             continue
         try:
-            sample[name] = number_in(text, name)
+            sample[name] = value_in(text, name)
         except InvalidInputError as error:
             errors[f"value:{name}"] = f"{error}."
     if errors:
         raise FieldError(errors)
     return sample
+
+
+def details_in(fields: Mapping[str, str], asked: Asked) -> dict[str, Any]:
+    """What the form says beside the values, as `Campaign.record` takes it."""
+    performed = fields.get("performed", "").strip()
+    try:
+        checked_time(performed)
+    except InvalidInputError as error:
+        raise FieldError({"performed": str(error)}) from None
+    return {
+        "failed": tuple(name for name in asked.action.targets if f"failed:{name}" in fields),
+        "as_read": "as_read" in fields,
+        "performed": performed or None,
+    }
 
 
 def number_of(fields: Mapping[str, str], name: str) -> int:
@@ -84,14 +100,29 @@ def specification_in(fields: Mapping[str, str]) -> Specification:
     if not variables:
         errors[f"name:{rows[0] if rows else 0}"] = "At least one variable is needed."
     numbers = {key: _number(fields, key, errors) for key in ("min_effect", "epsilon", "delta")}
+    at_once = _at_once(fields, errors)
     if errors:
         raise FieldError(errors)
     try:
         return Specification.from_dict(
-            {"title": fields.get("title", ""), "variables": variables, **numbers}
+            {
+                "title": fields.get("title", ""),
+                "variables": variables,
+                "at_once": at_once,
+                **numbers,
+            }
         )
     except InvalidInputError as error:
         raise FieldError({_culprit(str(error)): str(error)}) from None
+
+
+def _at_once(fields: Mapping[str, str], errors: dict[str, str]) -> int | None:
+    """How many variables may be set at once; None for any number."""
+    text = fields.get("at_once", "").strip() or "1"
+    if not (text.isascii() and text.isdecimal() and len(text) < 6):
+        errors["at_once"] = "A whole number is needed; 0 for any number."
+        return 1
+    return int(text) or None
 
 
 def _is_row(key: str) -> bool:
@@ -114,4 +145,7 @@ def _raise_missing() -> float:
 
 def _culprit(message: str) -> str:
     """The field that an error of the specification is about."""
-    return next((key for key in ("min_effect", "epsilon", "delta") if message.startswith(key)), "")
+    return next(
+        (key for key in ("min_effect", "epsilon", "delta", "at_once") if message.startswith(key)),
+        "",
+    )

@@ -69,7 +69,7 @@ function replace(place, text) {
 }
 
 function typed(place) {
-  return [...place.querySelectorAll("input:not([type=hidden])")].filter((input) => input.id !== "who" && input.value !== "");
+  return [...place.querySelectorAll("input:not([type=hidden])")].filter((input) => input.id !== "who" && (input.type === "checkbox" ? input.checked : input.value !== ""));
 }
 
 // Someone else has answered the action that someone was typing for: what was typed is shown, not lost.
@@ -104,14 +104,17 @@ async function send(form) {
     const answered = form.closest("[data-asked]");
     if (answered) answered.dataset.sent = "yes";
     if (document.getElementById("kept")) document.getElementById("kept").textContent = "";
-    for (const input of form.querySelectorAll("input:not([type=hidden])")) if (input.name !== "who") input.value = "";
+    for (const input of form.querySelectorAll("input:not([type=hidden])")) {
+      if (input.type === "checkbox") input.checked = false;
+      else if (input.name !== "who") input.value = "";
+    }
     showErrors(form, {});
     if (found.id) view.id = String(found.id);
     else if ("record" in form.dataset) view.id = null;
     await refresh();
     say(found.said);
     const next = document.querySelector("#part-next input:not([type=hidden])") || document.querySelector("#part-next button");
-    if (next && form.action.match(/\/(next|record|reject|go-on)$/)) next.focus();
+    if (next && form.action.match(/\/(next|record|reject|take-back|go-on)$/)) next.focus();
   } catch {
     showErrors(form, { "": "The page's server did not answer; what you typed is still here. Try again when it is back." });
   } finally {
