@@ -6,13 +6,14 @@ from what rivals still need to actions (pursuit).
 
 from causalfocus.allocation.adahedge import AdaHedge
 from causalfocus.allocation.pursuit import Stage, pursued_action
-from causalfocus.allocation.tracking import covering_action, forced_action, track
+from causalfocus.allocation.tracking import covering_action, forced_action, least, track
 
 __all__ = [
     "AdaHedge",
     "Stage",
     "covering_action",
     "forced_action",
+    "least",
     "pursued_action",
     "track",
 ]
