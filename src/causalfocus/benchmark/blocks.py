@@ -106,11 +106,13 @@ def block_table(rows: Sequence[BlockSummary]) -> str:
 
 FOCUS by the class rule at delta = 0.05 and epsilon = {EPSILON}, ends by a coin, one variable at a
 time. A round costs 1, another setting of X1 costs {first:g} and one of X2 {second:g}. `knows`: the
-design is given these change costs; `ignorant`: it is not, and they are counted all the same. Medians
-of rounds, changes of slow variables and total cost; `ratio`: median of the cost that knows over the
-one that does not, on the same system. `wrong`: certified claims that are not right, of all.
+design is given these change costs; `ignorant`: it is not, and they are counted all the same.
+Medians of rounds, changes of slow variables and total cost; `ratio`: median of the cost of the one
+that knows over that of the other, on the same system. `wrong`: certified claims that are not right,
+of all.
 
-| p | systems | batch | knows: rounds | changes | cost | ignorant: rounds | changes | cost | ratio | wrong |
+| p | systems | batch | knows: rounds | changes | cost | ignorant: rounds | changes | cost | ratio \
+| wrong |
 |---|---|---|---|---|---|---|---|---|---|---|
 """
     return head + "\n".join(
@@ -132,7 +134,9 @@ def _compare(task: tuple[int, int]) -> tuple[tuple[BlockRun, ...], ...]:
     )
 
 
-def _run(truth: LinearSEM, actions: ActionSet, priced: ActionSet, batch: int, seed: int) -> BlockRun:
+def _run(
+    truth: LinearSEM, actions: ActionSet, priced: ActionSet, batch: int, seed: int
+) -> BlockRun:
     """Ask for batches and tell them in order, up to the stop.
 
     priced : says what was spent in the end

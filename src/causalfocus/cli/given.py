@@ -6,7 +6,6 @@ from pathlib import Path
 
 from causalfocus.errors import InvalidInputError
 from causalfocus.system.action_set import ActionSet
-from causalfocus.system.actions import Action
 from causalfocus.system.sem import LinearSEM
 
 
@@ -25,8 +24,9 @@ def action_set(
     costs: Sequence[str],
     reach: float,
     at_once: int = 1,
+    change_costs: Sequence[str] = (),
 ) -> ActionSet:
-    """Actions from texts such as X1=-2:2, X2=none and, for costs, X1=5.
+    """Actions from texts such as X1=-2:2, X2=none and, for costs and change costs, X1=5.
 
     Nodes without a range of their own can be set to -reach and reach. Up to `at_once` of them are
     set in one round, any number if it is 0.
@@ -45,14 +45,25 @@ def action_set(
         if len(ends) > 2 or low != low or high != high:
             raise InvalidInputError(f"The range {text!r} is not of the form X1=-2:2 or X1=none.")
         spans[name] = (low, high)
-    prices: dict[Action | str, float] = {}
-    for text in costs:
-        name, value = _split(text, "cost", "X1=5 or observe=1")
+    return ActionSet(
+        spans,
+        names,
+        costs=_numbers(costs, "cost", "X1=5 or observe=1"),
+        at_once=at_once or None,
+        change_costs=_numbers(change_costs, "change cost", "X1=30"),
+    )
+
+
+def _numbers(texts: Sequence[str], what: str, example: str) -> dict[str, float]:
+    """Numbers by name, from texts such as X1=5."""
+    found: dict[str, float] = {}
+    for text in texts:
+        name, value = _split(text, what, example)
         try:
-            prices[name] = float(value)
+            found[name] = float(value)
         except ValueError:
-            raise InvalidInputError(f"The cost {text!r} is not of the form X1=5.") from None
-    return ActionSet(spans, names, costs=prices, at_once=at_once or None)
+            raise InvalidInputError(f"The {what} {text!r} is not of the form X1=5.") from None
+    return found
 
 
 def _split(text: str, what: str, example: str) -> tuple[str, str]:

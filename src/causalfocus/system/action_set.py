@@ -1,5 +1,5 @@
-"""The set of actions that a learner may choose from, what they cost, what changes between them cost,
-and how far they may miss.
+"""The set of actions that a learner may choose from, what they and changes between them cost, and
+how far they may miss.
 
 Implements the endpoints of Eq. finite_intervention_set, for one variable or several at once.
 """
