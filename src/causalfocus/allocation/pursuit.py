@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from causalfocus.allocation.tracking import most
-from causalfocus.arrays import Bools, Floats, Ints
+from causalfocus.allocation.latitude import Latitude
+from causalfocus.arrays import Floats, Ints
 from causalfocus.kernels.arithmetic.cover import least_cover
 
 TIE = 1e-9
@@ -63,7 +63,7 @@ def pursued_action(
     spent: Floats,
     *,
     is_endless: bool,
-    allowed: Bools | None = None,
+    latitude: Latitude | None = None,
 ) -> int | None:
     """Index of the action to take next; None if all rivals are done, or no action tells anything
     against those that are not.
@@ -75,8 +75,8 @@ def pursued_action(
     pending : (k,), rounds of each action that are under way and not in the deficits
     costs : (k,), of the actions
     spent : (k,), on each action so far, to break ties
-    allowed : (k,), the actions that may be taken; None for all. The plan is of all actions; if it
-        asks for none of these, the one that tells most against all rivals for its cost
+    latitude : which actions may be taken; None for all. The plan is of all actions; if it asks for
+        none of these, the one that tells most against all rivals for its cost
     """
     lefts = [stage.deficits_after(pending) for stage in stages]
     lacks = [float(left.max(initial=-np.inf)) for left in lefts]
@@ -91,13 +91,16 @@ def pursued_action(
     if first is not None and first + 1 < len(stages):
         worth = np.maximum(lefts[first], 0.0) @ stages[first].gains / costs
         planned = np.where(planned > 0.0, worth, 0.0)
-    if allowed is not None and not (planned[allowed] > 0.0).any():
+    if latitude is None:
+        twins = _twins(gains / costs, int(planned.argmax()))
+        return int(twins[spent[twins].argmin()])
+    if not (planned[latitude.allowed] > 0.0).any():
         planned = np.maximum(np.concatenate(lefts), 0.0) @ gains / costs
-        if not (planned[allowed] > 0.0).any():
+        if not (planned[latitude.allowed] > 0.0).any():
             return None
-    twins = _twins(gains / costs, most(planned, allowed))
-    if allowed is not None:
-        twins = twins[allowed[twins]]
+    among = latitude.narrow(planned)
+    twins = _twins(gains / costs, int(np.where(among, planned, -np.inf).argmax()))
+    twins = twins[among[twins]]
     return int(twins[spent[twins].argmin()])
 
 

@@ -4,27 +4,18 @@ import math
 
 import numpy as np
 
+from causalfocus.allocation.latitude import Latitude, least, most
 from causalfocus.arrays import Bools, Floats
 
 
-def least(amounts: Floats, allowed: Bools | None = None) -> int:
-    """Index of the smallest amount among the actions that may be taken; all of them if None."""
-    return int((amounts if allowed is None else np.where(allowed, amounts, np.inf)).argmin())
-
-
-def most(amounts: Floats, allowed: Bools | None = None) -> int:
-    """Index of the largest amount among the actions that may be taken; all of them if None."""
-    return int((amounts if allowed is None else np.where(allowed, amounts, -np.inf)).argmax())
-
-
 def forced_action(
-    counts: Floats, t: float, share: float = 1.0, allowed: Bools | None = None
+    counts: Floats, t: float, share: float = 1.0, latitude: Latitude | None = None
 ) -> int | None:
     """The least taken action while it has fewer than share * sqrt(t) rounds, or none; else None.
 
-    allowed : (k,), the actions that may be taken; None for all
+    latitude : which actions may be taken; None for all
     """
-    at = least(counts, allowed)
+    at = least(counts, latitude)
     return at if counts[at] == 0 or counts[at] < share * math.sqrt(t) else None
 
 
@@ -34,7 +25,7 @@ def covering_action(
     costs: Floats,
     t: float,
     share: float = 1.0,
-    allowed: Bools | None = None,
+    latitude: Latitude | None = None,
 ) -> int | None:
     """The action that gives most to what occurs too rarely, for its cost; None if nothing does.
 
@@ -48,17 +39,19 @@ def covering_action(
     costs : (k,)
     t : all that was spent
     share : of sqrt(t), that each of them is to have
-    allowed : (k,), the actions that may be taken; None for all
+    latitude : which actions may be taken; None for all
     """
     lacks = np.maximum(share * math.sqrt(t), 1.0) - covers @ spent
     if not (lacks > 0.0).any():
         return None
     worth = np.maximum(lacks, 0.0) @ covers / costs
-    at = most(worth, allowed)
+    at = most(worth, latitude)
     return at if worth[at] > 0.0 else None
 
 
-def track(spent: Floats, cumulative: Floats, costs: Floats, allowed: Bools | None = None) -> int:
+def track(
+    spent: Floats, cumulative: Floats, costs: Floats, latitude: Latitude | None = None
+) -> int:
     """Index of the action that lags most behind its cumulative weight. Ties go to the first.
 
     Parameters
@@ -67,6 +60,6 @@ def track(spent: Floats, cumulative: Floats, costs: Floats, allowed: Bools | Non
         counts as taken once
     cumulative : (k,) sums of the allocations so far
     costs : (k,)
-    allowed : (k,), the actions that may be taken; None for all
+    latitude : which actions may be taken; None for all
     """
-    return most(cumulative / np.maximum(spent, costs), allowed)
+    return most(cumulative / np.maximum(spent, costs), latitude)

@@ -7,7 +7,8 @@ from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
-from causalfocus.arrays import Bools, Floats, Ints
+from causalfocus.allocation.latitude import Latitude
+from causalfocus.arrays import Floats, Ints
 from causalfocus.errors import InvalidInputError, NumericalError
 from causalfocus.guarantees.decision import NoRule, without_rule
 from causalfocus.learner.protocol import Told
@@ -94,7 +95,7 @@ class Baseline(Recording[S]):
         """Never to stop; see `Certified` for a rule."""
         return without_rule(self.method, self.rounds)
 
-    def next_index(self, counts: Floats, t: int, allowed: Bools | None = None) -> int:  # noqa: ARG002
+    def next_index(self, counts: Floats, t: int, latitude: Latitude | None = None) -> int:  # noqa: ARG002
         """Index of the next choice; all of them are allowed, for nothing here is slow."""
         self._refresh()
         key = t, counts.tobytes()

@@ -6,6 +6,8 @@ at the price of the cheapest, cost as much as one change. So two changes of a va
 L asks apart, and what its changes cost is at most what the rounds cost, and one change more: with
 one slow variable changes at most double the cost, with several at once each adds as much again.
 
+When a setting may change, what the plan asks for with the present ones still comes first.
+
 The end that a slow variable is set to is tossed once per block, and again after L asks. Order and
 sets of a batch are fixed before its coins are tossed, from the choices alone: sorted by what the
 coins say, anything that drifts within a batch would look like an effect of the coin.
@@ -21,6 +23,7 @@ from typing import Final
 
 import numpy as np
 
+from causalfocus.allocation.latitude import Latitude
 from causalfocus.allocation.path import cheapest_path
 from causalfocus.arrays import Bools
 from causalfocus.system.actions import Action
@@ -122,6 +125,16 @@ class Blocking:
             if self._is_on(block):
                 found = found & sharing.get(block.setting, False)
         return found if found.any() else np.ones_like(found)
+
+    def latitude(self, blocks: Blocks) -> Latitude | None:
+        """What may be chosen next; None for anything, if there are no blocks."""
+        allowed = self.allowed(blocks)
+        if allowed is None:
+            return None
+        present = np.ones_like(allowed)
+        for block, sharing in zip(blocks, self._sharing, strict=True):
+            present = present & sharing.get(block.setting, False)
+        return Latitude(allowed, present)
 
     def _is_on(self, block: Block) -> bool:
         """Whether it has not lasted long enough."""

@@ -7,7 +7,8 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from causalfocus.arrays import Bools, Floats
+from causalfocus.allocation.latitude import Latitude
+from causalfocus.arrays import Floats
 from causalfocus.errors import InvalidInputError
 from causalfocus.learner.blocks import Blocking, Blocks
 from causalfocus.learner.protocol import Sample, Told
@@ -160,7 +161,7 @@ class Recording(ABC, Generic[S]):
             if not blocks:
                 at = self.next_index(counts, t + i)
             else:
-                at = self.next_index(counts, t + i, self._blocking.allowed(blocks))
+                at = self.next_index(counts, t + i, self._blocking.latitude(blocks))
                 blocks = self._blocking.after(blocks, self._blocking.settings[at], number + i, {})
             counts[at] += 1
             chosen.append(at)
@@ -196,10 +197,10 @@ class Recording(ABC, Generic[S]):
         """Raise if there is nothing more to ask."""
 
     @abstractmethod
-    def next_index(self, counts: Floats, t: int, allowed: Bools | None = None) -> int:
+    def next_index(self, counts: Floats, t: int, latitude: Latitude | None = None) -> int:
         """Index of the next choice, after t rounds with these counts.
 
-        allowed : (k,), the choices that may be taken; None for all
+        latitude : which choices may be taken; None for all
         """
 
     def tell(self, action: Action, sample: Sample, *, failed: Iterable[str] = ()) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from causalfocus.allocation import (
     AdaHedge,
+    Latitude,
     Stage,
     covering_action,
     forced_action,
@@ -20,7 +21,7 @@ from causalfocus.allocation import (
     pursued_action,
     track,
 )
-from causalfocus.arrays import Bools, Floats
+from causalfocus.arrays import Floats
 from causalfocus.guarantees.decision import Decision
 from causalfocus.guarantees.guarantee import Guarantee
 from causalfocus.learner.result import Result, result_of
@@ -195,28 +196,28 @@ class Rounds:
         )
 
     def next_index(
-        self, state: FocusState, counts: Floats, t: int, allowed: Bools | None = None
+        self, state: FocusState, counts: Floats, t: int, latitude: Latitude | None = None
     ) -> int:
         """Pursuit of the rivals that are furthest from being rejected; when they are done, tracking
         of the game's allocation if the rule plays it.
 
         counts : of the choices, with the rounds that are under way
         t : their sum, and that of actions which are not in the set
-        allowed : (k,), the choices that may be taken; None for all
+        latitude : which choices may be taken; None for all
         """
         choices = self.guarantee.choices
         if self.design == "uniform":
-            return least(counts / choices.sizes, allowed)
+            return least(counts / choices.sizes, latitude)
         spent = counts * self.costs
         total = t + float((spent - counts).sum())
-        forced = self._explore(counts, spent, total, allowed)
+        forced = self._explore(counts, spent, total, latitude)
         if forced is not None:
             return forced
-        pursued = self._pursue(state, counts - state.counts, spent, allowed)
-        return track(spent, state.played, self.costs, allowed) if pursued is None else pursued
+        pursued = self._pursue(state, counts - state.counts, spent, latitude)
+        return track(spent, state.played, self.costs, latitude) if pursued is None else pursued
 
     def _explore(
-        self, counts: Floats, spent: Floats, total: float, allowed: Bools | None
+        self, counts: Floats, spent: Floats, total: float, latitude: Latitude | None
     ) -> int | None:
         """The choice that exploration asks for: one by one where a single variable is set, and so
         that every pair of a variable that is set and one that is free keeps occurring where it may
@@ -224,22 +225,22 @@ class Rounds:
         """
         choices, share = self.guarantee.choices, self.guarantee.exploration
         if choices.actions.at_once < 2:
-            return forced_action(spent, total, share, allowed)
-        if counts[0] == 0.0 and (allowed is None or allowed[0]):
+            return forced_action(spent, total, share, latitude)
+        if counts[0] == 0.0 and (latitude is None or latitude.allowed[0]):
             return 0
-        return covering_action(choices.covers, spent, self.costs, total, share, allowed)
+        return covering_action(choices.covers, spent, self.costs, total, share, latitude)
 
     def _pursue(
-        self, state: FocusState, pending: Floats, spent: Floats, allowed: Bools | None = None
+        self, state: FocusState, pending: Floats, spent: Floats, latitude: Latitude | None = None
     ) -> int | None:
         """The action against whoever is furthest from being rejected; None leaves it to the game.
         Where none is played and no action tells anything, the one on which least was spent.
         """
         stages, endless = state.standing.stages, not self.guarantee.plays_game
         found = pursued_action(
-            stages, pending, self.costs, spent, is_endless=endless, allowed=allowed
+            stages, pending, self.costs, spent, is_endless=endless, latitude=latitude
         )
-        return least(spent, allowed) if found is None and endless else found
+        return least(spent, latitude) if found is None and endless else found
 
     def allocation(self, state: FocusState) -> Floats:
         """How the next rounds will be shared out, in cost: the game's present weights; where rivals
