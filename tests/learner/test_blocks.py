@@ -79,7 +79,11 @@ def test_changes_cost_no_more_than_rounds_for_every_slow_variable(batch: int) ->
 def test_a_block_has_one_coin_and_the_next_another(
     actions: cf.ActionSet, batch: int, rule: str
 ) -> None:
-    asked = play_batches(slow_focus(actions, rule=rule, seed=21), batch, 200)
+    require_coins_of_blocks(play_batches(slow_focus(actions, rule=rule, seed=21), batch, 200), 21)
+
+
+def require_coins_of_blocks(asked: list[Ask], seed: int) -> None:
+    """Coin by coin, as the blocks go on from ask to ask."""
     assert [ask.number for ask in asked] == list(range(1, len(asked) + 1))
     for name, at in AT.items():
         open_since: int | None = None
@@ -92,7 +96,27 @@ def test_a_block_has_one_coin_and_the_next_another(
             if open_since is None or ask.number >= open_since + STAYS.get(name, 1):
                 open_since = ask.number
             assert coins[name] == open_since
-            assert value == (2.0 if coins_of(21, open_since, 3)[at] else -2.0)
+            assert value == (2.0 if coins_of(seed, open_since, 3)[at] else -2.0)
+
+
+@any_actions
+def test_blocks_go_on_across_tells_and_withdrawals(actions: cf.ActionSet) -> None:
+    """Batches of which a part is told, withdrawn or left, with samples of others in between."""
+    learner, system = slow_focus(actions, seed=6), rig()
+    asked: dict[int, Ask] = {}
+    for i in range(40):
+        batch = learner.ask_batch(1 + i % 8)
+        asked |= {ask.number: ask for ask in learner.pending}
+        for action in batch[: 1 + i % 5]:
+            learner.tell(action, system(action))
+        if i % 3 == 0 and learner.pending:
+            learner.withdraw(learner.pending[-1].number)
+        if i % 4 == 0:
+            learner.tell(cf.do("X1", 0.3), system(cf.do("X1", 0.3)))
+    require_coins_of_blocks(list(asked.values()), 6)
+    for name, stay in STAYS.items():
+        _, *inner, _ = runs_of(list(asked.values()), name, by_value=True)
+        assert inner and min(inner) >= stay
 
 
 def test_coins_of_blocks_are_fair() -> None:

@@ -12,6 +12,11 @@ The end that a slow variable is set to is tossed once per block, and again after
 sets of a batch are fixed before its coins are tossed, from the choices alone: sorted by what the
 coins say, anything that drifts within a batch would look like an effect of the coin.
 
+Where one variable is set at a time, all asks of a block in which it is set are the same choice.
+Where several may be, what else is set there can depend on what was told meanwhile, and by that on
+the coin. The evidence of the present rules holds however actions were chosen; evidence that bets on
+coins would have to fix these sets when the block begins.
+
 Blocks go by asks, whether or not they are performed. An ask that is withdrawn stays a part of its
 block, counts as one of its L and leaves its coin as it is: nobody gets another coin by withdrawing.
 """
