@@ -118,7 +118,7 @@ class Blocking:
             for column in zip(*self.settings, strict=True)
         )
 
-    def allowed(self, blocks: Blocks) -> Bools | None:
+    def open_choices(self, blocks: Blocks) -> Bools | None:
         """(k,), the choices that break off no block before its time; None if there are no blocks.
 
         If an ask from elsewhere left settings that no choice has, all are allowed.
@@ -133,7 +133,7 @@ class Blocking:
 
     def latitude(self, blocks: Blocks) -> Latitude | None:
         """What may be chosen next; None for anything, if there are no blocks."""
-        allowed = self.allowed(blocks)
+        allowed = self.open_choices(blocks)
         if allowed is None:
             return None
         present = np.ones_like(allowed)
@@ -212,7 +212,7 @@ class Blocking:
     def _keeps_blocks(self, blocks: Blocks, order: Iterable[int], number: int) -> bool:
         """Whether asks in this order break off no block before its time."""
         for i, choice in enumerate(order):
-            allowed = self.allowed(blocks)
+            allowed = self.open_choices(blocks)
             if allowed is not None and not allowed[choice]:
                 return False
             blocks = self.after(blocks, self.settings[choice], number + i, {})

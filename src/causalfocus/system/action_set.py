@@ -30,7 +30,7 @@ LONGEST_STAY: Final = 1_000_000_000
 """Rounds beyond which a setting is for ever."""
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, kw_only=True)
 class ActionSet:
     """Passive observation, and both ends of the range of every node that can be set, alone or
     several at once.
