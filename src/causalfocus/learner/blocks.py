@@ -111,7 +111,7 @@ class Blocking:
         )
 
     @cached_property
-    def _sharing(self) -> tuple[dict[Setting, Bools], ...]:
+    def _masks(self) -> tuple[dict[Setting, Bools], ...]:
         """For every slow variable and setting of it, (k,), which choices have it."""
         return tuple(
             {one: np.array([other == one for other in column]) for one in set(column)}
@@ -126,9 +126,9 @@ class Blocking:
         if not blocks:
             return None
         found = np.ones(len(self.choices), dtype=np.bool_)
-        for block, sharing in zip(blocks, self._sharing, strict=True):
+        for block, masks in zip(blocks, self._masks, strict=True):
             if self._is_on(block):
-                found = found & sharing.get(block.setting, False)
+                found = found & masks.get(block.setting, False)
         return found if found.any() else np.ones_like(found)
 
     def latitude(self, blocks: Blocks) -> Latitude | None:
@@ -137,8 +137,8 @@ class Blocking:
         if allowed is None:
             return None
         present = np.ones_like(allowed)
-        for block, sharing in zip(blocks, self._sharing, strict=True):
-            present = present & sharing.get(block.setting, False)
+        for block, masks in zip(blocks, self._masks, strict=True):
+            present = present & masks.get(block.setting, False)
         return Latitude(allowed, present)
 
     def _is_on(self, block: Block) -> bool:

@@ -148,7 +148,7 @@ class Recording(ABC, Generic[S]):
             shared = self._blocking.coins(blocks, settings, number + i)
             blocks = self._blocking.after(blocks, settings, number + i, shared)
             action = self.choices.draw(at, self.seed, number + i, shared)
-            tossed = self.choices.tossed(at)
+            tossed = self.choices.coin_names(at)
             coins = tuple((name, shared.get(name, number + i)) for name in tossed)
             asks.append(Ask(number + i, action, self._state.rounds, coins))
         return asks
@@ -256,11 +256,11 @@ class Recording(ABC, Generic[S]):
             moments=moments.state,
             counts=counts,
             tallies=tallies,
-            asks=self._settled(told),
+            asks=self._asks_after(told),
             **self._change_to(told.action),
         )
 
-    def _settled(self, told: Told) -> Asks:
+    def _asks_after(self, told: Told) -> Asks:
         """The asks without the one that was answered; if nobody had heard of it, the blocks go on
         with it.
         """

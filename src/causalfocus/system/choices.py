@@ -120,7 +120,7 @@ class Choices:
             )
         )
 
-    def tossed(self, index: int) -> tuple[str, ...]:
+    def coin_names(self, index: int) -> tuple[str, ...]:
         """Nodes whose end a coin picks in a choice; none for those whose range is one value."""
         if self.ends == "game":
             return ()
