@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from causalfocus.allocation import AdaHedge, covering_action, forced_action, track
+from causalfocus.allocation import AdaHedge, Latitude, covering_action, forced_action, track
 from causalfocus.arrays import Floats, Ints
 
 K = 7
@@ -190,3 +190,24 @@ def test_a_lost_action_that_gains_beyond_all_scales_spoils_nothing() -> None:
         assert hedge.gap > 0.0
         assert hedge.weights.sum() == pytest.approx(1.0)
     assert hedge.weights.argmax() == 1
+
+
+def test_tracking_and_exploration_keep_to_what_is_allowed() -> None:
+    """Compared with the same on the allowed actions alone."""
+    rng = np.random.default_rng(5)
+    for _ in range(50):
+        spent, played, costs = rng.random((3, 6)) + 0.1
+        allowed = rng.random(6) < 0.5
+        allowed[rng.integers(6)] = True
+        latitude, kept = Latitude(allowed, allowed), np.flatnonzero(allowed)
+        covers = rng.random((4, 6)) < 0.4
+        assert (
+            track(spent, played, costs, latitude)
+            == kept[track(spent[kept], played[kept], costs[kept])]
+        )
+        forced, alone = forced_action(spent, 0.3, 1.0, latitude), forced_action(spent[kept], 0.3)
+        assert forced == (None if alone is None else kept[alone])
+        found = covering_action(covers, spent, costs, 3.0, 1.0, latitude)
+        lacks = np.maximum(np.maximum(np.sqrt(3.0), 1.0) - covers @ spent, 0.0)
+        worth = [float(lacks @ covers[:, i]) / costs[i] for i in kept]
+        assert found == (kept[int(np.argmax(worth))] if max(worth) > 0.0 else None)

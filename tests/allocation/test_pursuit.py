@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from causalfocus.allocation import Stage, pursued_action
+from causalfocus.allocation import Latitude, Stage, pursued_action
 
 ONE = np.ones(3)
 NOTHING = np.zeros(3)
@@ -84,3 +84,28 @@ def test_a_gain_below_zero_is_rounding() -> None:
 def test_nobody_to_pursue() -> None:
     assert chosen() is None
     assert chosen(Stage(np.empty(0), np.empty((0, 3))), is_endless=True) is None
+
+
+def latitude(allowed: list[int], present: list[int]) -> Latitude:
+    masks = [np.isin(np.arange(3), which) for which in (allowed, present)]
+    return Latitude(masks[0], masks[1])
+
+
+def test_what_is_planned_with_the_present_settings_comes_before_a_change() -> None:
+    """Twenty rounds of the first action are planned, six of the third and none of the second."""
+    both = stage((2.0, [0.1, 0.05, 0.0]), (3.0, [0.0, 0.2, 0.5]))
+    assert chosen(both, latitude=latitude([0, 1, 2], [0, 1, 2])) == chosen(both) == 0
+    assert chosen(both, latitude=latitude([0, 1, 2], [2])) == 2
+    assert chosen(both, latitude=latitude([0, 1, 2], [1])) == 0
+
+
+def test_only_what_is_allowed_is_taken() -> None:
+    """Planned or not, as long as it tells anything; of twins those that are allowed."""
+    both = stage((2.0, [0.1, 0.05, 0.0]), (3.0, [0.0, 0.2, 0.5]))
+    assert chosen(both, latitude=latitude([1], [1])) == 1
+    assert chosen(stage((2.0, [0.1, 0.0, 0.3])), latitude=latitude([1], [1])) is None
+    twins = stage((2.0, [0.1, 0.1, 0.1]))
+    spent = np.array([0.0, 2.0, 1.0])
+    assert chosen(twins, spent=spent) == 0
+    assert chosen(twins, spent=spent, latitude=latitude([1, 2], [1, 2])) == 2
+    assert chosen(twins, spent=spent, latitude=latitude([1, 2], [1])) == 1

@@ -20,6 +20,7 @@ VERBS = (
     "constant",
     "several",
     "costs",
+    "blocks",
     "violations",
     "baselines",
     "campaigns",

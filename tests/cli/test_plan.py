@@ -34,6 +34,17 @@ def test_plan_from_ranges_alone(tmp_path: Path) -> None:
     assert picture.stat().st_size > 10_000
 
 
+def test_changes_of_a_slow_node_are_a_part_of_the_cost() -> None:
+    given = ("--nodes", "3", "--systems", "2", "--epsilon", "0.07", "--delta", "0.1", "--json")
+    free, slow = (
+        json.loads(plan(*given, *more).stdout) for more in ((), ("--change-cost", "X1=30"))
+    )
+    (row,), (dear,) = free["outlooks"], slow["outlooks"]
+    assert row["cost"] == row["rounds"] < dear["rounds"] < dear["cost"] <= 2 * dear["rounds"]
+    shares = [facts["share_of_rounds"]["do(X1 = 2)"] for facts in (free, slow)]
+    assert shares[1] < shares[0]
+
+
 def test_plan_for_a_model(tmp_path: Path) -> None:
     path = tmp_path / "model.json"
     path.write_text(json.dumps(cf.LinearSEM([[0.0, 0.0], [0.5, 0.0]], 1.0).to_dict()))
@@ -55,6 +66,8 @@ def test_plan_for_a_model(tmp_path: Path) -> None:
         (("--range", "X1=3:2"), "Swap them"),
         (("--cost", "X1=0"), "must be positive"),
         (("--cost", "X1=much"), "not of the form"),
+        (("--change-cost", "X1"), "must look like X1=30"),
+        (("--change-cost", "X1=-3"), "0 or more"),
         (("--epsilon", "0.5"), "above min_effect / 2"),
         (("--model", "missing.json"), "cannot be read"),
         (("--nodes", "2", "--range", "a=1", "--range", "b=1", "--range", "c=1"), "3 ranges for 2"),

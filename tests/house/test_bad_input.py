@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import causalfocus as cf
+from causalfocus.baselines import Random
 from worlds import new_focus
 
 CYCLE = [[0, 0.5, 0], [0, 0, 0.5], [0.5, 0, 0]]
@@ -134,6 +135,38 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
             cf.do("a", 3)
         ),
         "up to 11 of these at once",
+    ),
+    "change cost of a stranger": (
+        lambda: cf.ActionSet({"X1": (0, 1)}, change_costs={"X9": 3}),
+        "X9",
+    ),
+    "change cost of what cannot be set": (
+        lambda: cf.ActionSet({"X1": (0, 1), "X2": None}, change_costs={"X2": 3}),
+        "X2 has a change cost but no range",
+    ),
+    "negative change cost": (
+        lambda: cf.ActionSet({"X1": (0, 1)}, change_costs={"X1": -1}),
+        "change cost of X1 must be a finite number, 0 or more, got -1",
+    ),
+    "infinite change cost": (
+        lambda: cf.ActionSet({"X1": (0, 1)}, change_costs={"X1": math.inf}),
+        "finite number, 0 or more, got inf",
+    ),
+    "nan change cost": (
+        lambda: cf.ActionSet({"X1": (0, 1)}, change_costs={"X1": math.nan}),
+        "finite number, 0 or more, got nan",
+    ),
+    "change cost in words": (
+        lambda: cf.ActionSet({"X1": (0, 1)}, change_costs={"X1": "dear"}),  # type: ignore[dict-item]
+        "finite number, 0 or more, got 'dear'",
+    ),
+    "change costs not a mapping": (
+        lambda: cf.ActionSet({"X1": (0, 1)}, change_costs=[30]),  # type: ignore[arg-type]
+        "change_costs must map names to numbers, got list",
+    ),
+    "a baseline with slow variables": (
+        lambda: Random(cf.ActionSet({"X1": (0, 1)}, change_costs={"X1": 3}), cf.PAPER_CLASS),
+        "knows no change costs; these actions have some for X1",
     ),
     "ends by nobody": (lambda: new_focus(ends="dice"), "'coin' or 'game'"),
     "empty range": (

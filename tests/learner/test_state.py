@@ -103,7 +103,8 @@ def other_values(thing: Any) -> Iterator[Any]:  # noqa: C901 - one case for each
 @pytest.fixture(scope="module")
 def stopped() -> cf.Focus:
     """With everything that a state can hold but another chooser."""
-    learner = finish(cf.Focus(ACTIONS, INTERCEPTS, epsilon=0.15, delta=0.5), rig(), 3000)
+    slow = cf.ActionSet(dict.fromkeys(CHAIN.names, (-2.0, 2.0)), change_costs={"X1": 3, "X2": 2})
+    learner = finish(cf.Focus(slow, INTERCEPTS, epsilon=0.15, delta=0.5), rig(), 3000)
     learner.continue_after_stop()
     learner.ask_batch(3)
     return learner

@@ -5,14 +5,17 @@ from what rivals still need to actions (pursuit).
 """
 
 from causalfocus.allocation.adahedge import AdaHedge
+from causalfocus.allocation.latitude import Latitude, least
 from causalfocus.allocation.pursuit import Stage, pursued_action
 from causalfocus.allocation.tracking import covering_action, forced_action, track
 
 __all__ = [
     "AdaHedge",
+    "Latitude",
     "Stage",
     "covering_action",
     "forced_action",
+    "least",
     "pursued_action",
     "track",
 ]

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from causalfocus.allocation.latitude import Latitude
 from causalfocus.arrays import Floats, Ints
 from causalfocus.kernels.arithmetic.cover import least_cover
 
@@ -56,7 +57,13 @@ class Stage:
 
 
 def pursued_action(
-    stages: Sequence[Stage], pending: Floats, costs: Floats, spent: Floats, *, is_endless: bool
+    stages: Sequence[Stage],
+    pending: Floats,
+    costs: Floats,
+    spent: Floats,
+    *,
+    is_endless: bool,
+    latitude: Latitude | None = None,
 ) -> int | None:
     """Index of the action to take next; None if all rivals are done, or no action tells anything
     against those that are not.
@@ -68,21 +75,32 @@ def pursued_action(
     pending : (k,), rounds of each action that are under way and not in the deficits
     costs : (k,), of the actions
     spent : (k,), on each action so far, to break ties
+    latitude : which actions may be taken; None for all. The plan is of all actions; if it asks for
+        none of these, the one that tells most against all rivals for its cost
     """
     lefts = [stage.deficits_after(pending) for stage in stages]
     lacks = [float(left.max(initial=-np.inf)) for left in lefts]
     first = next((i for i, lack in enumerate(lacks) if lack > 0.0), None)
-    most = max(lacks, default=-np.inf)
+    largest = max(lacks, default=-np.inf)
     if first is None:
-        if not is_endless or most == -np.inf:
+        if not is_endless or largest == -np.inf:
             return None
-        lefts = [left - most + AHEAD for left in lefts]
+        lefts = [left - largest + AHEAD for left in lefts]
     gains = np.vstack([stage.gains for stage in stages])
     planned = least_cover(np.concatenate(lefts), gains, costs)
     if first is not None and first + 1 < len(stages):
         worth = np.maximum(lefts[first], 0.0) @ stages[first].gains / costs
         planned = np.where(planned > 0.0, worth, 0.0)
-    twins = _twins(gains / costs, int(planned.argmax()))
+    if latitude is None:
+        twins = _twins(gains / costs, int(planned.argmax()))
+        return int(twins[spent[twins].argmin()])
+    if not (planned[latitude.allowed] > 0.0).any():
+        planned = np.maximum(np.concatenate(lefts), 0.0) @ gains / costs
+        if not (planned[latitude.allowed] > 0.0).any():
+            return None
+    among = latitude.narrow(planned)
+    twins = _twins(gains / costs, int(np.where(among, planned, -np.inf).argmax()))
+    twins = twins[among[twins]]
     return int(twins[spent[twins].argmin()])
 
 

@@ -4,17 +4,28 @@ import math
 
 import numpy as np
 
+from causalfocus.allocation.latitude import Latitude, least, most
 from causalfocus.arrays import Bools, Floats
 
 
-def forced_action(counts: Floats, t: float, share: float = 1.0) -> int | None:
-    """The least taken action while it has fewer than share * sqrt(t) rounds, or none; else None."""
-    least = int(counts.argmin())
-    return least if counts[least] == 0 or counts[least] < share * math.sqrt(t) else None
+def forced_action(
+    counts: Floats, t: float, share: float = 1.0, latitude: Latitude | None = None
+) -> int | None:
+    """The least taken action while it has fewer than share * sqrt(t) rounds, or none; else None.
+
+    latitude : which actions may be taken; None for all
+    """
+    at = least(counts, latitude)
+    return at if counts[at] == 0 or counts[at] < share * math.sqrt(t) else None
 
 
 def covering_action(
-    covers: Bools, spent: Floats, costs: Floats, t: float, share: float = 1.0
+    covers: Bools,
+    spent: Floats,
+    costs: Floats,
+    t: float,
+    share: float = 1.0,
+    latitude: Latitude | None = None,
 ) -> int | None:
     """The action that gives most to what occurs too rarely, for its cost; None if nothing does.
 
@@ -28,14 +39,19 @@ def covering_action(
     costs : (k,)
     t : all that was spent
     share : of sqrt(t), that each of them is to have
+    latitude : which actions may be taken; None for all
     """
     lacks = np.maximum(share * math.sqrt(t), 1.0) - covers @ spent
     if not (lacks > 0.0).any():
         return None
-    return int((np.maximum(lacks, 0.0) @ covers / costs).argmax())
+    worth = np.maximum(lacks, 0.0) @ covers / costs
+    at = most(worth, latitude)
+    return at if worth[at] > 0.0 else None
 
 
-def track(spent: Floats, cumulative: Floats, costs: Floats) -> int:
+def track(
+    spent: Floats, cumulative: Floats, costs: Floats, latitude: Latitude | None = None
+) -> int:
     """Index of the action that lags most behind its cumulative weight. Ties go to the first.
 
     Parameters
@@ -44,5 +60,6 @@ def track(spent: Floats, cumulative: Floats, costs: Floats) -> int:
         counts as taken once
     cumulative : (k,) sums of the allocations so far
     costs : (k,)
+    latitude : which actions may be taken; None for all
     """
-    return int((cumulative / np.maximum(spent, costs)).argmax())
+    return most(cumulative / np.maximum(spent, costs), latitude)

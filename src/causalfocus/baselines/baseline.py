@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
+from causalfocus.allocation.latitude import Latitude
 from causalfocus.arrays import Floats, Ints
 from causalfocus.errors import InvalidInputError, NumericalError
 from causalfocus.guarantees.decision import NoRule, without_rule
@@ -56,6 +57,12 @@ class Baseline(Recording[S]):
                 f"{self.method} sets one variable at a time; these actions set up to "
                 f"{actions.at_once} at once. Give it actions with at_once=1."
             )
+        if actions.change_costs:
+            slow = ", ".join(name for name, _ in actions.change_costs)
+            raise InvalidInputError(
+                f"{self.method} knows no change costs; these actions have some for {slow}. Give it "
+                f"actions without change_costs."
+            )
         super().__init__(Choices(actions, "game"), seed)
         self._targets, self._values = single_targets(actions, actions.names)
         self._options = options
@@ -88,7 +95,8 @@ class Baseline(Recording[S]):
         """Never to stop; see `Certified` for a rule."""
         return without_rule(self.method, self.rounds)
 
-    def next_index(self, counts: Floats, t: int) -> int:
+    def next_index(self, counts: Floats, t: int, latitude: Latitude | None = None) -> int:  # noqa: ARG002
+        """Index of the next choice; all of them are allowed, for nothing here is slow."""
         self._refresh()
         key = t, counts.tobytes()
         if key not in self._chosen:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+from causalfocus.allocation.latitude import Latitude
 from causalfocus.arrays import Floats
 from causalfocus.baselines.baseline import Baseline
 from causalfocus.guarantees import DEFAULT_RULE, Rule
@@ -66,8 +67,8 @@ class Certified(Focus):
             self._chooser.restore(chosen_by, self._log)
         return self._chooser
 
-    def next_index(self, counts: Floats, t: int) -> int:
-        return self.learner.next_index(counts, t)
+    def next_index(self, counts: Floats, t: int, latitude: Latitude | None = None) -> int:
+        return self.learner.next_index(counts, t, latitude)
 
     def after(self, told: Told) -> FocusState:
         chosen_by = self.learner.after(replace(told, ask=None))

@@ -15,6 +15,7 @@ from causalfocus.benchmark.baseline_tables import (
     schedule_table,
 )
 from causalfocus.benchmark.baselines import Curve, LearnerTimes, Recovery, ScheduleRow
+from causalfocus.benchmark.blocks import BlockSummary, block_table
 from causalfocus.benchmark.campaigns import CampaignTimes, campaign_table
 from causalfocus.benchmark.certificates import DELTAS, CertificateSummary
 from causalfocus.benchmark.constant import SplitSummary
@@ -45,6 +46,7 @@ class Figures:
     splits: list[SplitSummary] = field(default_factory=list)
     several: list[SeveralSummary] = field(default_factory=list)
     costs: list[CostSummary] = field(default_factory=list)
+    blocks: list[BlockSummary] = field(default_factory=list)
     violations: list[Violated] = field(default_factory=list)
     learners: list[LearnerTimes] = field(default_factory=list)
     curves: list[Curve] = field(default_factory=list)
@@ -65,6 +67,7 @@ class Figures:
             "splits": [asdict(row) for row in self.splits],
             "several": [asdict(row) for row in self.several],
             "costs": [asdict(row) for row in self.costs],
+            "blocks": [asdict(row) for row in self.blocks],
             "violations": [asdict(row) for row in self.violations],
             "learners": [asdict(row) for row in self.learners],
             "curves": [asdict(row) for row in self.curves],
@@ -87,6 +90,7 @@ class Figures:
             (self.splits, _split_table),
             (self.several, _several_table),
             (self.costs, _cost_table),
+            (self.blocks, block_table),
             (self.violations, _violation_table),
             (self.learners, learner_table),
             (self.recoveries, recovery_table),

@@ -7,7 +7,7 @@ from causalfocus.errors import InvalidInputError
 from causalfocus.system.action_set import ActionSet
 from causalfocus.system.actions import OBSERVE, Action, do
 
-VARIABLE_KEYS: Final = ("range", "cost", "unit", "tolerance")
+VARIABLE_KEYS: Final = ("range", "cost", "unit", "tolerance", "change_cost")
 SET_KEYS: Final = ("set", "cost")
 
 
@@ -30,17 +30,21 @@ def actions_from(given: Mapping[str, Any]) -> ActionSet:
     """The actions that the keys of a specification speak of."""
     ranges: dict[str, Any] = {}
     tolerances: dict[str, Any] = {}
+    change_costs: dict[str, Any] = {}
     for name, entry in given["variables"].items():
         if isinstance(entry, Mapping):
             refuse_unknown(entry, VARIABLE_KEYS, f"The variable {name}")
             if "tolerance" in entry:
                 tolerances[name] = entry["tolerance"]
+            if "change_cost" in entry:
+                change_costs[name] = entry["change_cost"]
         ranges[name] = entry.get("range") if isinstance(entry, Mapping) else entry
     return ActionSet(
         ranges,
         costs=_costs_from(given, ActionSet(ranges)),
         at_once=given.get("at_once", 1),
         tolerances=tolerances,
+        change_costs=change_costs,
     )
 
 
@@ -80,6 +84,7 @@ def variables_as_dict(actions: ActionSet, units: tuple[str, ...]) -> dict[str, d
     is_priced = {action.settings[0] for action, _ in actions.prices if len(action.settings) == 1}
     is_plain = actions.at_once < 2  # there a cost of one is as if nothing had been said
     usual = ActionSet(dict(zip(actions.names, actions.ranges, strict=True))).tolerances
+    slow = dict(actions.change_costs)
     found: dict[str, dict[str, Any]] = {}
     for j, (name, ends, unit) in enumerate(zip(actions.names, actions.ranges, units, strict=True)):
         entry: dict[str, Any] = {}
@@ -92,6 +97,8 @@ def variables_as_dict(actions: ActionSet, units: tuple[str, ...]) -> dict[str, d
             entry["unit"] = unit
         if actions.tolerances[j] != usual[j]:
             entry["tolerance"] = actions.tolerances[j]
+        if name in slow:
+            entry["change_cost"] = slow[name]
         found[name] = entry
     return found
 

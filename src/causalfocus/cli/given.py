@@ -7,7 +7,6 @@ from pathlib import Path
 
 from causalfocus.errors import InvalidInputError
 from causalfocus.system.action_set import ActionSet
-from causalfocus.system.actions import Action
 from causalfocus.system.sem import LinearSEM
 
 
@@ -26,10 +25,11 @@ def action_set(
     costs: Sequence[str],
     reach: float,
     at_once: int = 1,
+    change_costs: Sequence[str] = (),
     *,
     tolerances: Mapping[str, float] | None = None,
 ) -> ActionSet:
-    """Actions from texts such as X1=-2:2, X2=none and, for costs, X1=5.
+    """Actions from texts such as X1=-2:2, X2=none and, for costs and change costs, X1=5.
 
     Nodes without a range of their own can be set to -reach and reach. Up to `at_once` of them are
     set in one round, any number if it is 0.
@@ -38,14 +38,26 @@ def action_set(
     for text in ranges:
         name, value = _split(text, "range", "X1=-2:2, X1=3 or X1=none")
         spans[name] = None if value.lower() == "none" else checked_range(name, value)
-    prices: dict[Action | str, float] = {}
-    for text in costs:
-        name, value = _split(text, "cost", "X1=5 or observe=1")
+    return ActionSet(
+        spans,
+        names,
+        costs=_numbers(costs, "cost", "X1=5 or observe=1"),
+        at_once=at_once or None,
+        change_costs=_numbers(change_costs, "change cost", "X1=30"),
+        tolerances=tolerances,
+    )
+
+
+def _numbers(texts: Sequence[str], what: str, example: str) -> dict[str, float]:
+    """Numbers by name, from texts such as X1=5."""
+    found: dict[str, float] = {}
+    for text in texts:
+        name, value = _split(text, what, example)
         try:
-            prices[name] = float(value)
+            found[name] = float(value)
         except ValueError:
-            raise InvalidInputError(f"The cost {text!r} is not of the form X1=5.") from None
-    return ActionSet(spans, names, costs=prices, at_once=at_once or None, tolerances=tolerances)
+            raise InvalidInputError(f"The {what} {text!r} is not of the form X1=5.") from None
+    return found
 
 
 def checked_range(name: str, text: str) -> tuple[float, float]:

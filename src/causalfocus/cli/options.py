@@ -19,6 +19,10 @@ Ranges = Annotated[
     typer.Option("--range", help="X1=-2:2, or X1=none if it cannot be set; repeatable."),
 ]
 Costs = Annotated[list[str] | None, typer.Option("--cost", help="Cost: X1=5 or observe=1.")]
+ChangeCosts = Annotated[
+    list[str] | None,
+    typer.Option("--change-cost", help="Of another setting of a slow node: X1=30; repeatable."),
+]
 AtOnce = Annotated[
     int, typer.Option(min=0, help="How many nodes may be set in one round; 0 for any number.")
 ]

@@ -17,6 +17,7 @@ from causalfocus.cli.options import (
     AnyRule,
     AsJson,
     AtOnce,
+    ChangeCosts,
     Costs,
     Density,
     Intercept,
@@ -49,6 +50,7 @@ def plan(
     ] = None,
     ranges: Ranges = None,
     costs: Costs = None,
+    change_costs: ChangeCosts = None,
     at_once: AtOnce = 1,
     rule: AnyRule = RuleName.gaussian,
     epsilon: Annotated[
@@ -78,7 +80,7 @@ def plan(
     space = ModelClass(min_effect, max_effect, noise, intercept=intercept)
     given = [load_model(model)] if model else []
     names = given[0].names if given else _names(ranges or [], nodes)
-    actions = action_set(names, ranges or [], costs or [], reach, at_once)
+    actions = action_set(names, ranges or [], costs or [], reach, at_once, change_costs or [])
     drawn = given or _draw(names, density, seed, systems, space)
     epsilons = [space.checked_epsilon(e) for e in epsilon or (min_effect / 2, min_effect / 4)]
     deltas = sorted(delta or (0.1, 0.05, 0.01), reverse=True)
@@ -155,7 +157,7 @@ def _plain(value: Any) -> Any:
 def _show(
     console: Console, outlooks: list[Outlook], firsts: list[Forecast], actions: ActionSet
 ) -> None:
-    has_costs = bool(actions.prices)
+    has_costs = bool(actions.prices or actions.change_costs)
     n = outlooks[0].n_systems
     table = Table(title=f"Rounds to a certificate ({n} system{'s' if n > 1 else ''})")
     for heading in ("epsilon", "delta", "rounds", "four runs of five", *["cost"] * has_costs):
@@ -171,7 +173,7 @@ def _show(
     console.print(table)
     spent = Table(title=f"How the rounds would be spent (epsilon {firsts[0].epsilon:g})")
     costs = {str(action): f"{actions.cost_of(action):g}" for action in mean_share(firsts)}
-    has_single_costs = has_costs and actions.at_once < 2
+    has_single_costs = bool(actions.prices) and actions.at_once < 2
     for heading in ("action", "share of rounds", *["cost of one"] * has_single_costs):
         spent.add_column(heading, justify="left" if heading == "action" else "right")
     for words, part in by_words(mean_share(firsts), at_once=actions.at_once).items():

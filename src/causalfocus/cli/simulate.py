@@ -16,6 +16,7 @@ from causalfocus.cli.options import (
     AnyRule,
     AsJson,
     AtOnce,
+    ChangeCosts,
     Costs,
     Density,
     Intercept,
@@ -65,6 +66,7 @@ def simulate(
     reach: Reach = 2.0,
     ranges: Ranges = None,
     costs: Costs = None,
+    change_costs: ChangeCosts = None,
     at_once: AtOnce = 1,
     min_effect: MinEffect = 0.15,
     max_effect: MaxEffect = 1.5,
@@ -83,7 +85,7 @@ def simulate(
     truth = (
         load_model(model) if model else random_sem(nodes, density=density, seed=seed, space=space)
     )
-    actions = action_set(truth.names, ranges or [], costs or [], reach, at_once)
+    actions = action_set(truth.names, ranges or [], costs or [], reach, at_once, change_costs or [])
     learner = _learner(
         policy,
         actions,
@@ -217,7 +219,7 @@ def _show(
         f"{facts['seconds']} s: evidence {result.evidence:.2f} of {result.threshold:.2f} nats. "
         f"{'The claim is right.' if facts['claim_holds'] else 'The claim is not (yet) right.'}"
     )
-    if learner.actions.prices:
+    if learner.actions.prices or learner.actions.change_costs:
         console.print(f"Cost of these rounds: {result.cost:,.6g}.")
     console.print(result.refuted or learner.decision.reason)
     loudest = learner.alarms()[:1]

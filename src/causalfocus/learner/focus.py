@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from causalfocus.allocation.game import solve
+from causalfocus.allocation.latitude import Latitude
 from causalfocus.arrays import Floats
 from causalfocus.errors import AlreadyStoppedError, InvalidInputError, UnidentifiableWarning
 from causalfocus.guarantees import (
@@ -143,8 +144,8 @@ class Focus(Recording[FocusState]):
             f"no harm to it: call continue_after_stop() to go on asking."
         )
 
-    def next_index(self, counts: Floats, t: int) -> int:
-        return self._rounds.next_index(self._state, counts, t)
+    def next_index(self, counts: Floats, t: int, latitude: Latitude | None = None) -> int:
+        return self._rounds.next_index(self._state, counts, t, latitude)
 
     def continue_after_stop(self) -> None:
         """Allow asking after the stop. The certificate stays as it is, and this is recorded."""

@@ -3,12 +3,14 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, MutableSequence, Sequence
 from dataclasses import replace
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from causalfocus.allocation.latitude import Latitude
 from causalfocus.arrays import Floats
 from causalfocus.errors import InvalidInputError
+from causalfocus.learner.blocks import Blocking, Blocks
 from causalfocus.learner.protocol import Sample, Told
 from causalfocus.learner.seed import checked_seed
 from causalfocus.learner.state import Ask, Asks, LearnerState
@@ -35,6 +37,7 @@ class Recording(ABC, Generic[S]):
     def __init__(self, choices: Choices, seed: int | None) -> None:
         self.actions, self.choices = choices.actions, choices
         self.seed = checked_seed(seed)
+        self._blocking = Blocking(choices)
         self._log: MutableSequence[Told] = []
 
     def _blank_state(self) -> LearnerState:
@@ -45,7 +48,7 @@ class Recording(ABC, Generic[S]):
             counts=np.zeros(len(self.choices)),
             tallies={},
             losses={},
-            asks=Asks(),
+            asks=Asks(blocks=self._blocking.start()),
         )
 
     @property
@@ -80,8 +83,10 @@ class Recording(ABC, Generic[S]):
 
     @property
     def cost(self) -> float:
-        """What the rounds so far have cost; actions that are not in the set are not counted."""
-        return cost_of(self.actions, self._state.tallies)
+        """What the rounds so far have cost, and the changes between them in the order of telling;
+        actions that are not in the set are passed over.
+        """
+        return cost_of(self.actions, self._state.tallies) + self._state.change_cost
 
     @property
     def pending(self) -> tuple[Ask, ...]:
@@ -96,7 +101,8 @@ class Recording(ABC, Generic[S]):
         """The next n actions, if nothing were learned in between.
 
         Each is an ask with a number, pending until it is told or withdrawn. Without `pending`, what
-        was asked since the last sample comes first: asking again changes nothing.
+        was asked since the last sample comes first: asking again changes nothing. Where changes
+        cost something, they are in the order in which to perform them: see `blocks`.
 
         Parameters
         ----------
@@ -113,7 +119,8 @@ class Recording(ABC, Generic[S]):
         more = self.next_asks(n - len(known), (*pending, *known))
         if self._state.moments is not state.moments:  # told meanwhile: all is chosen again
             return self.ask_batch(n, pending)
-        self._state = self._state.change(asks=self._state.asks.issue(more))
+        asks = self._state.asks
+        self._state = self._state.change(asks=asks.issue(more, self._blocks_after(more)))
         return known + [ask.action for ask in more]
 
     def choose(self, n: int, pending: Sequence[Action] = ()) -> list[Action]:
@@ -134,22 +141,55 @@ class Recording(ABC, Generic[S]):
             at = self.choices.index(action)
             if at is not None:
                 counts[at] += 1
-        chosen, number = [], self._state.asks.issued + 1
+        number, blocks = self._state.asks.issued + 1, self._state.asks.blocks
+        chosen = self._choose_in_blocks(n, counts, t)
+        asks = []
+        for i, at in enumerate(self._blocking.order(blocks, chosen, number)):
+            settings = self._blocking.settings[at] if blocks else ()
+            shared = self._blocking.coins(blocks, settings, number + i)
+            blocks = self._blocking.after(blocks, settings, number + i, shared)
+            action = self.choices.draw(at, self.seed, number + i, shared)
+            tossed = self.choices.coin_names(at)
+            coins = tuple((name, shared.get(name, number + i)) for name in tossed)
+            asks.append(Ask(number + i, action, self._state.rounds, coins))
+        return asks
+
+    def _choose_in_blocks(self, n: int, counts: Floats, t: int) -> list[int]:
+        """The next n choices, such that every block of a slow variable lasts long enough."""
+        number, blocks = self._state.asks.issued + 1, self._state.asks.blocks
+        chosen: list[int] = []
         for i in range(n):
-            at = self.next_index(counts, t + i)
+            if not blocks:
+                at = self.next_index(counts, t + i)
+            else:
+                at = self.next_index(counts, t + i, self._blocking.latitude(blocks))
+                blocks = self._blocking.after(blocks, self._blocking.settings[at], number + i, {})
             counts[at] += 1
-            action = self.choices.draw(at, self.seed, number + i)
-            coins = tuple((name, number + i) for name in self.choices.tossed(at))
-            chosen.append(Ask(number + i, action, self._state.rounds, coins))
+            chosen.append(at)
         return chosen
 
+    def _blocks_after(self, asks: Iterable[Ask]) -> Blocks:
+        """The blocks after some more asks; those whose numbers are known already change nothing."""
+        blocks, issued = self._state.asks.blocks, self._state.asks.issued
+        for ask in asks:
+            if blocks and ask.number > issued:
+                settings = self._blocking.settings_of(ask.action)
+                blocks = self._blocking.after(blocks, settings, ask.number, dict(ask.coins))
+        return blocks
+
     def put_ask(self, number: int, action: Action, coins: tuple[tuple[str, int], ...] = ()) -> None:
-        """Take over an ask that was issued elsewhere, under its number and with its coins."""
+        """Take over an ask that was issued elsewhere, under its number and with its coins.
+
+        Put in the order of their numbers, asks lead to the same blocks again.
+        """
         ask = Ask(number, action, self.rounds, coins)
-        self._state = self._state.change(asks=self._state.asks.put(ask))
+        asks = self._state.asks.put(ask, self._blocks_after([ask]))
+        self._state = self._state.change(asks=asks)
 
     def withdraw(self, number: int) -> None:
-        """Give up a pending ask: it will not be performed."""
+        """Give up a pending ask: it will not be performed. Blocks and their coins stay as they are:
+        they go by what was asked for.
+        """
         if all(ask.number != number for ask in self.pending):
             raise InvalidInputError(f"There is no pending ask with the number {number!r}.")
         self._state = self._state.change(asks=self._state.asks.settle(number))
@@ -158,8 +198,11 @@ class Recording(ABC, Generic[S]):
         """Raise if there is nothing more to ask."""
 
     @abstractmethod
-    def next_index(self, counts: Floats, t: int) -> int:
-        """Index of the next choice, after t rounds with these counts."""
+    def next_index(self, counts: Floats, t: int, latitude: Latitude | None = None) -> int:
+        """Index of the next choice, after t rounds with these counts.
+
+        latitude : which choices may be taken; None for all
+        """
 
     def tell(self, action: Action, sample: Sample, *, failed: Iterable[str] = ()) -> None:
         """Take in one sample, asked for or not: a mapping from name to value, or p numbers.
@@ -220,8 +263,27 @@ class Recording(ABC, Generic[S]):
             counts=counts,
             tallies=tallies,
             losses=losses,
-            asks=self._state.asks.settle(told.ask),
+            asks=self._asks_after(told),
+            **({} if told.withdrawn else self._change_to(told.action)),
         )
+
+    def _asks_after(self, told: Told) -> Asks:
+        """The asks without the one that was answered; if nobody had heard of it, the blocks go on
+        with it.
+        """
+        asks = self._state.asks
+        if asks.blocks and told.ask is not None and told.ask > asks.issued:
+            ask = Ask(told.ask, told.action, self.rounds)
+            asks = asks.put(ask, self._blocks_after([ask]))
+        return asks.settle(told.ask)
+
+    def _change_to(self, action: Action) -> dict[str, Any]:
+        """What becomes of the cost of changes when an action is told."""
+        if not self.actions.change_costs or action not in self.actions:
+            return {}
+        last, spent = self._state.last, self._state.change_cost
+        more = 0.0 if last is None else self.actions.change_cost(last, action)
+        return {"last": action, "change_cost": spent + more}
 
     def is_evidence(self, told: Told) -> bool:
         """Whether a line of the log counts for anything but itself: not if it was withdrawn, if a

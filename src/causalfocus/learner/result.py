@@ -28,7 +28,7 @@ class Result:
     evidence, threshold : in nats
     delta, epsilon : what was asked for
     counts : how often each action was taken up to then
-    cost : of these rounds; their number if no costs were given
+    cost : of these rounds and the changes between them; their number if no costs were given
     """
 
     model: LinearSEM
@@ -51,6 +51,7 @@ def result_of(
     decision: Decision,
     tallies: Mapping[Action, int],
     *,
+    change_cost: float,
     has_stopped: bool,
 ) -> Result:
     """What a rule has to say of an estimate, certified if it has stopped and is not refuted."""
@@ -65,7 +66,7 @@ def result_of(
         delta=guarantee.delta,
         epsilon=guarantee.epsilon,
         counts=tally(guarantee.actions, tallies),
-        cost=cost_of(guarantee.actions, tallies),
+        cost=cost_of(guarantee.actions, tallies) + change_cost,
     )
 
 

@@ -13,9 +13,11 @@ import numpy as np
 
 from causalfocus.allocation import (
     AdaHedge,
+    Latitude,
     Stage,
     covering_action,
     forced_action,
+    least,
     pursued_action,
     track,
 )
@@ -98,7 +100,9 @@ class Rounds:
 
     @cached_property
     def costs(self) -> Floats:
-        """(k,), of the choices in units of the cheapest; exactly 1 where they are equal."""
+        """(k,), of the choices in units of the cheapest, with the changes of slow variables spread
+        over their blocks; exactly 1 where they are equal.
+        """
         found: Floats = self.guarantee.choices.costs / self.guarantee.choices.costs.min()
         return found
 
@@ -187,46 +191,56 @@ class Rounds:
             standing.estimate,
             standing.decision,
             state.tallies,
+            change_cost=state.change_cost,
             has_stopped=has_stopped,
         )
 
-    def next_index(self, state: FocusState, counts: Floats, t: int) -> int:
+    def next_index(
+        self, state: FocusState, counts: Floats, t: int, latitude: Latitude | None = None
+    ) -> int:
         """Pursuit of the rivals that are furthest from being rejected; when they are done, tracking
         of the game's allocation if the rule plays it.
 
         counts : of the choices, with the rounds that are under way
         t : their sum, and that of actions which are not in the set
+        latitude : which choices may be taken; None for all
         """
         choices = self.guarantee.choices
         if self.design == "uniform":
-            return int((counts / choices.sizes).argmin())
+            return least(counts / choices.sizes, latitude)
         spent = counts * self.costs
         total = t + float((spent - counts).sum())
-        forced = self._explore(counts, spent, total)
+        forced = self._explore(counts, spent, total, latitude)
         if forced is not None:
             return forced
-        pursued = self._pursue(state, counts - state.counts, spent)
-        return track(spent, state.played, self.costs) if pursued is None else pursued
+        pursued = self._pursue(state, counts - state.counts, spent, latitude)
+        return track(spent, state.played, self.costs, latitude) if pursued is None else pursued
 
-    def _explore(self, counts: Floats, spent: Floats, total: float) -> int | None:
+    def _explore(
+        self, counts: Floats, spent: Floats, total: float, latitude: Latitude | None
+    ) -> int | None:
         """The choice that exploration asks for: one by one where a single variable is set, and so
         that every pair of a variable that is set and one that is free keeps occurring where it may
         be several.
         """
         choices, share = self.guarantee.choices, self.guarantee.exploration
         if choices.actions.at_once < 2:
-            return forced_action(spent, total, share)
-        if counts[0] == 0.0:
+            return forced_action(spent, total, share, latitude)
+        if counts[0] == 0.0 and (latitude is None or latitude.allowed[0]):
             return 0
-        return covering_action(choices.covers, spent, self.costs, total, share)
+        return covering_action(choices.covers, spent, self.costs, total, share, latitude)
 
-    def _pursue(self, state: FocusState, pending: Floats, spent: Floats) -> int | None:
+    def _pursue(
+        self, state: FocusState, pending: Floats, spent: Floats, latitude: Latitude | None = None
+    ) -> int | None:
         """The action against whoever is furthest from being rejected; None leaves it to the game.
         Where none is played and no action tells anything, the one on which least was spent.
         """
         stages, endless = state.standing.stages, not self.guarantee.plays_game
-        found = pursued_action(stages, pending, self.costs, spent, is_endless=endless)
-        return int(spent.argmin()) if found is None and endless else found
+        found = pursued_action(
+            stages, pending, self.costs, spent, is_endless=endless, latitude=latitude
+        )
+        return least(spent, latitude) if found is None and endless else found
 
     def allocation(self, state: FocusState) -> Floats:
         """How the next rounds will be shared out, in cost: the game's present weights; where rivals

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Self
 
 from causalfocus.arrays import Floats
+from causalfocus.learner.blocks import Blocks
 from causalfocus.moments.state import State as MomentState
 from causalfocus.system.actions import Action
 
@@ -45,23 +46,25 @@ class Asks:
     issued : how many asks there ever were
     pending : those that were neither answered nor withdrawn, in the order of asking; of more than
         `MOST_PENDING` the oldest lapse
+    blocks : of the slow variables, after the last ask
     """
 
     issued: int = 0
     pending: tuple[Ask, ...] = ()
+    blocks: Blocks = ()
 
     def since(self, rounds: int) -> list[Action]:
         """Pending actions that were asked for after so many rounds, and no more."""
         return [ask.action for ask in self.pending if ask.rounds == rounds]
 
-    def issue(self, more: Sequence[Ask]) -> "Asks":
-        """With some more, whose numbers follow."""
-        return Asks(self.issued + len(more), (*self.pending, *more)[-MOST_PENDING:])
+    def issue(self, more: Sequence[Ask], blocks: Blocks) -> "Asks":
+        """With some more, whose numbers follow, and the blocks after them."""
+        return Asks(self.issued + len(more), (*self.pending, *more)[-MOST_PENDING:], blocks)
 
-    def put(self, ask: Ask) -> "Asks":
-        """With an ask that was issued elsewhere, under its number."""
+    def put(self, ask: Ask, blocks: Blocks) -> "Asks":
+        """With an ask that was issued elsewhere, under its number, and the blocks after it."""
         kept = tuple(one for one in self.pending if one.number != ask.number)
-        return Asks(max(self.issued, ask.number), (*kept, ask))
+        return Asks(max(self.issued, ask.number), (*kept, ask), blocks)
 
     def find(self, action: Action) -> int | None:
         """The number of the first pending ask for an action; None if there is none."""
@@ -72,9 +75,9 @@ class Asks:
         if number is None:
             return self
         if len(self.pending) == 1 and self.pending[0].number == number:
-            return Asks(self.issued)
+            return Asks(self.issued, (), self.blocks)
         kept = tuple(ask for ask in self.pending if ask.number != number)
-        return Asks(max(self.issued, number), kept)
+        return Asks(max(self.issued, number), kept, self.blocks)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +92,8 @@ class LearnerState:
     tallies : how often each action of the set was taken; those that never were may be left out
     losses : of these, rounds in which a value could not be measured
     asks : what was asked for
+    last : the last action of the set that was told, where changes cost something
+    change_cost : what the changes from one such action to the next have cost
     """
 
     rounds: int
@@ -97,6 +102,8 @@ class LearnerState:
     tallies: Mapping[Action, int]
     losses: Mapping[Action, int]
     asks: Asks
+    last: Action | None = None
+    change_cost: float = 0.0
 
     def change(self, **parts: Any) -> Self:
         """The same with other parts: `dataclasses.replace` would take a tenth of a round."""

@@ -85,7 +85,10 @@ def forecasts(
         ideal = start if found.is_identifiable else math.inf
         parts = share(ideal)
         low, middle, high = (factor * ideal for factor in guarantee.spread)
-        per_round = sum(part * actions.cost_of(action) for action, part in parts.items())
+        per_round = sum(
+            part * (actions.cost_of(action) + actions.amortised_cost(action.targets))
+            for action, part in parts.items()
+        )
         result.append(
             Forecast(
                 epsilon=found.epsilon,

@@ -1,4 +1,5 @@
-"""The set of actions that a learner may choose from, what they cost, and how far they may miss.
+"""The set of actions that a learner may choose from, what they and changes between them cost, and
+how far they may miss.
 
 Implements the endpoints of Eq. finite_intervention_set, for one variable or several at once.
 """
@@ -25,8 +26,11 @@ TOLERATED: Final = 0.1
 MOST_ACTIONS: Final = 100_000
 """Sets that are larger cannot be listed."""
 
+LONGEST_STAY: Final = 1_000_000_000
+"""Rounds beyond which a setting is for ever."""
 
-@dataclass(frozen=True, init=False)
+
+@dataclass(frozen=True, init=False, kw_only=True)
 class ActionSet:
     """Passive observation, and both ends of the range of every node that can be set, alone or
     several at once.
@@ -49,6 +53,9 @@ class ActionSet:
         with all of them set there is nothing to see
     tolerances : by name, how far what a setting achieved may be from what was asked for and still
         count as a miss of the actuator; a tenth of the width of its range where nothing is said
+    change_costs : by name, what another setting of a slow node costs between one round and the
+        next, in the unit of the costs: from free to set, from set to free, or to another value;
+        nothing where nothing is said
 
     Examples
     --------
@@ -59,6 +66,9 @@ class ActionSet:
     (1.0, 5.0, 5.0, 1.0)
     >>> len(ActionSet({"heat": (20, 80), "flow": (1, 2), "yield": None}, at_once=2))
     9
+    >>> slow = ActionSet({"heat": (20, 80), "flow": (1, 2)}, change_costs={"heat": 30})
+    >>> slow.change_cost(do("heat", 20), do("heat", 80)), slow.change_cost(do("flow", 1), OBSERVE)
+    (30.0, 0.0)
     """
 
     names: tuple[str, ...]
@@ -66,6 +76,7 @@ class ActionSet:
     at_once: int
     prices: tuple[tuple[Action, float], ...]
     tolerances: tuple[float, ...]
+    change_costs: tuple[tuple[str, float], ...]
 
     def __init__(
         self,
@@ -75,6 +86,7 @@ class ActionSet:
         costs: Mapping[Any, float] | None = None,
         at_once: int | None = 1,
         tolerances: Mapping[str, float] | None = None,
+        change_costs: Mapping[str, float] | None = None,
     ) -> None:
         if not isinstance(ranges, Mapping):
             raise InvalidInputError(
@@ -90,6 +102,8 @@ class ActionSet:
         object.__setattr__(self, "at_once", _checked_number(at_once, checked))
         object.__setattr__(self, "prices", _checked_prices(self, costs or {}))
         object.__setattr__(self, "tolerances", _checked_tolerances(self, tolerances or {}))
+        changes = {} if change_costs is None else change_costs
+        object.__setattr__(self, "change_costs", _checked_changes(self, changes))
 
     @cached_property
     def actions(self) -> tuple[Action, ...]:
@@ -142,6 +156,41 @@ class ActionSet:
         if price is not None:
             return price
         return sum(self._price.get(do(name, value), 1.0) for name, value in action.settings) or 1.0
+
+    def change_cost(self, before: Action, after: Action) -> float:
+        """What it costs to go from one round's action to that of the next, beside the rounds: the
+        sum over the slow nodes whose setting differs.
+        """
+        if not self.change_costs or before == after:
+            return 0.0
+        old, new = dict(before.settings), dict(after.settings)
+        return float(
+            sum(cost for name, cost in self.change_costs if old.get(name) != new.get(name))
+        )
+
+    @property
+    def cheapest_round(self) -> float:
+        """What the cheapest action costs, without listing them all."""
+        named = [action for action, _ in self.prices]
+        return min(map(self.cost_of, [OBSERVE, *_singles(self), *named]))
+
+    @cached_property
+    def least_stays(self) -> dict[str, int]:
+        """By slow node, after how many rounds even the cheapest have cost as much as a change of
+        its setting; a design keeps every setting for so long.
+        """
+        cheapest = self.cheapest_round
+        return {
+            name: math.ceil(min(cost / cheapest, LONGEST_STAY)) for name, cost in self.change_costs
+        }
+
+    def amortised_cost(self, targets: Iterable[str]) -> float:
+        """What a round that sets these nodes costs beside its own price if a change of every slow
+        one is spread over its least stay: about the price of the cheapest round for each.
+        """
+        given = set(targets)
+        stays = self.least_stays
+        return float(sum(c / stays[name] for name, c in self.change_costs if name in given))
 
     def __len__(self) -> int:
         return self.n_actions
@@ -271,6 +320,36 @@ def _checked_tolerances(actions: ActionSet, given: Mapping[str, float]) -> tuple
                 f"The tolerance of {name} must be a number, 0 or more, got {tolerance!r}."
             )
     return tuple(found)
+
+
+def _checked_changes(
+    actions: ActionSet, given: Mapping[str, float]
+) -> tuple[tuple[str, float], ...]:
+    """What was said of changes, in the order of the nodes; a change that costs nothing is as if
+    nothing had been said.
+    """
+    if not isinstance(given, Mapping):
+        raise InvalidInputError(
+            f"change_costs must map names to numbers, got {type(given).__name__}. "
+            f"For example {{{actions.names[0]!r}: 30}}."
+        )
+    found = dict.fromkeys(actions.names, 0.0)
+    for name, cost in given.items():
+        at = position(name, actions.names)
+        if actions.ranges[at] is None:
+            raise InvalidInputError(
+                f"{name} has a change cost but no range: it cannot be set. Leave its change cost "
+                f"out, or give it a range."
+            )
+        try:
+            found[name] = float(cost)
+        except (TypeError, ValueError):
+            found[name] = math.nan
+        if not 0.0 <= found[name] < math.inf:
+            raise InvalidInputError(
+                f"The change cost of {name} must be a finite number, 0 or more, got {cost!r}."
+            )
+    return tuple((name, cost) for name, cost in found.items() if cost > 0.0)
 
 
 def _checked_range(name: str, given: Range) -> tuple[float, float] | None:

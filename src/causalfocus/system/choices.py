@@ -5,7 +5,7 @@ coin of its own. With fixed ends every action is a choice by itself.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, product
@@ -98,17 +98,26 @@ class Choices:
             for values in product(*(self._ends[name] for name in targets))
         )
 
-    def draw(self, index: int, seed: int, number: int) -> Action:
-        """The action of an ask: its coins follow from the seed and the number of the ask alone."""
+    def draw(
+        self, index: int, seed: int, number: int, coins: Mapping[str, int] | None = None
+    ) -> Action:
+        """The action of an ask: its coins follow from the seed and the number of the ask alone.
+
+        coins : by name, numbers of coins that were tossed for an earlier ask and still hold
+        """
         if self.ends == "game":
             return self.actions[index]
         targets = self.targets[index]
         if not targets:
             return OBSERVE
-        coins = coins_of(seed, number, len(self.actions.names))
-        at = self._position
+        p, at = len(self.actions.names), self._position
+        numbers = {name: (coins or {}).get(name, number) for name in targets}
+        tossed = {n: coins_of(seed, n, p) for n in set(numbers.values())}
         return Action(
-            tuple((name, self._ends[name][-1 if coins[at[name]] else 0]) for name in targets)
+            tuple(
+                (name, self._ends[name][-1 if tossed[numbers[name]][at[name]] else 0])
+                for name in targets
+            )
         )
 
     def end_of(self, name: str, seed: int, number: int) -> float | None:
@@ -124,11 +133,15 @@ class Choices:
         values = self._ends[name]
         return tuple((value, 1.0 / len(values)) for value in values)
 
-    def tossed(self, index: int) -> tuple[str, ...]:
+    def coin_names(self, index: int) -> tuple[str, ...]:
         """Nodes whose end a coin picks in a choice; none for those whose range is one value."""
         if self.ends == "game":
             return ()
-        return tuple(name for name in self.targets[index] if len(self._ends[name]) > 1)
+        return tuple(name for name in self.targets[index] if self.has_coin(name))
+
+    def has_coin(self, name: str) -> bool:
+        """Whether a coin picks the end of a node where it is set."""
+        return self.ends == "coin" and len(self._ends[name]) > 1
 
     @cached_property
     def _position(self) -> dict[str, int]:
@@ -151,7 +164,18 @@ class Choices:
 
     @cached_property
     def costs(self) -> Floats:
-        """(k,), the mean over the actions that may be drawn."""
+        """(k,), of a round: the mean over the actions that may be drawn, and for every slow node
+        that is set its change cost, spread over its least stay.
+        """
+        if not self.actions.change_costs:
+            return self._round_costs
+        spread = [self.actions.amortised_cost(targets) for targets in self.targets]
+        found: Floats = self._round_costs + np.array(spread)
+        return found
+
+    @cached_property
+    def _round_costs(self) -> Floats:
+        """(k,), the same without what changes cost."""
         if not self.actions.prices:
             return np.ones(len(self))
         if self.ends == "game":

@@ -3,6 +3,7 @@
 import typer
 
 from causalfocus.cli.benchmark.baselines import baselines
+from causalfocus.cli.benchmark.blocks import blocks
 from causalfocus.cli.benchmark.campaigns import campaigns
 from causalfocus.cli.benchmark.certificates import certificates
 from causalfocus.cli.benchmark.constant import constant
@@ -22,6 +23,7 @@ benchmark.command("certificates")(certificates)
 benchmark.command("constant")(constant)
 benchmark.command("several")(several)
 benchmark.command("costs")(costs)
+benchmark.command("blocks")(blocks)
 benchmark.command("violations")(violations)
 benchmark.command("baselines")(baselines)
 benchmark.command("campaigns")(campaigns)
