@@ -52,7 +52,8 @@ def covering_action(
 def track(
     spent: Floats, cumulative: Floats, costs: Floats, latitude: Latitude | None = None
 ) -> int:
-    """Index of the action that lags most behind its cumulative weight. Ties go to the first.
+    """Index of the action that lags most behind its cumulative weight. Ties go to the first. Before
+    there are any weights, in a batch that is asked for before anything is told, the least taken.
 
     Parameters
     ----------
@@ -62,4 +63,6 @@ def track(
     costs : (k,)
     latitude : which actions may be taken; None for all
     """
+    if not cumulative.any():
+        return least(spent, latitude)
     return most(cumulative / np.maximum(spent, costs), latitude)

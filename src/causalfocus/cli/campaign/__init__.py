@@ -7,6 +7,7 @@ from causalfocus.cli.campaign.files import export, import_, verify
 from causalfocus.cli.campaign.mending import add, correct, take_back, widen, withdraw
 from causalfocus.cli.campaign.new import new
 from causalfocus.cli.campaign.reporting import report
+from causalfocus.cli.campaign.sheets import sheet
 from causalfocus.cli.campaign.show import show_status
 
 campaign = typer.Typer(
@@ -17,6 +18,7 @@ campaign = typer.Typer(
 )
 campaign.command("new")(new)
 campaign.command("next")(next_actions)
+campaign.command("sheet")(sheet)
 campaign.command("record")(record)
 campaign.command("reject")(reject)
 campaign.command("correct")(correct)

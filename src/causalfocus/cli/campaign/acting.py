@@ -117,13 +117,18 @@ def record(
                 key=key,
             )
             told = [event]
-        if as_json:
-            typer.echo(json.dumps([_told_facts(event, campaign) for event in told]))
-            return
-        for event in told:
-            typer.echo(_told_in_words(event))
-        if campaign.stop is not None and campaign.stop.seq > told[0].seq:
-            typer.secho(_after_stop(campaign), bold=True)
+        say_recorded(campaign, told, as_json=as_json)
+
+
+def say_recorded(campaign: Campaign, told: list[Event], *, as_json: bool) -> None:
+    """What was recorded, and whether that was enough."""
+    if as_json:
+        typer.echo(json.dumps([_told_facts(event, campaign) for event in told]))
+        return
+    for event in told:
+        typer.echo(_told_in_words(event))
+    if campaign.stop is not None and campaign.stop.seq > told[0].seq:
+        typer.secho(_after_stop(campaign), bold=True)
 
 
 def record_file(

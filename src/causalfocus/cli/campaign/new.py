@@ -10,7 +10,7 @@ from causalfocus.campaign import Campaign, CampaignError, Specification
 from causalfocus.campaign.samples import number_in
 from causalfocus.cli.campaign.options import File, is_at_terminal, pairs_in
 from causalfocus.cli.given import action_set
-from causalfocus.cli.options import AsJson, Costs
+from causalfocus.cli.options import AsJson, ChangeCosts, Costs
 from causalfocus.errors import InvalidInputError
 from causalfocus.guarantees import DEFAULT_RULE
 from causalfocus.system.space import ModelClass
@@ -27,6 +27,7 @@ def new(
     ] = None,
     unit: Annotated[list[str] | None, typer.Option(help="heater=°C; repeatable.")] = None,
     costs: Costs = None,
+    change_costs: ChangeCosts = None,
     at_once: Annotated[
         int | None, typer.Option(min=0, help="Variables set in one round; 0 for any number.")
     ] = None,
@@ -62,7 +63,7 @@ def new(
         )
     if spec is not None:
         flags = (variable, unit, costs, min_effect, epsilon, delta, rule, max_effect, noise)
-        more = (at_once, tolerance, seed, title)
+        more = (change_costs, at_once, tolerance, seed, title)
         if any(given is not None for given in (*flags, *more)) or not intercept:
             raise InvalidInputError("Give a specification's file or flags, not both.")
         chosen = Specification.read(spec)
@@ -94,6 +95,7 @@ def new(
                 costs or [],
                 1.0,
                 1 if at_once is None else at_once,
+                change_costs or [],
                 tolerances=tolerances,
             ),
             units=tuple(units.get(name, "") for name in names),
