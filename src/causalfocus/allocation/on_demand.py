@@ -10,7 +10,7 @@ they cannot, it holds against the sets that the search found, and says so.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic
 
@@ -29,6 +29,14 @@ from causalfocus.arrays import Bools, Floats
 SLACK = 0.25
 """Of the gap: a set that is better by less than this does not become a column."""
 
+INWARD = 0.5
+"""How far the design that a rival is asked to respond to is drawn from the program's to the best so
+far. The program's own are vertices, which leap about; between the two every response either cuts
+the program's design off or raises the lower bound by a fixed share of what is missing."""
+
+TRIFLE = 1e-3
+"""Shares of a design below this, against its largest, are dropped if its value hardly suffers."""
+
 MOST_NEW = 4
 """Columns that are made at a time, from different climbs."""
 
@@ -41,6 +49,7 @@ class Question(Generic[R]):
     ----------
     respond : the closest rival to a design; (k, p) columns and (k,) rounds of each
     gains : (n,), what sets of variables, (n, p), tell against a rival
+    mixed_gains : (n,), the mean of the same over rivals with shares, (m,)
     costs : (n,), of sets of variables
     room : which sets there are
     every_set : (n, p), all of them; None if they are too many to be tried
@@ -48,6 +57,7 @@ class Question(Generic[R]):
 
     respond: Callable[[Bools, Floats], R]
     gains: Callable[[R, Bools], Floats]
+    mixed_gains: Callable[[Sequence[R], Floats, Bools], Floats]
     costs: Callable[[Bools], Floats]
     room: Room
     every_set: Bools | None
@@ -91,6 +101,8 @@ def solve_on_demand(
             break
     if play.upper * float(play.costs.min()) <= NOTHING:
         play.lower = play.upper = 0.0
+    elif play.is_closed:
+        play.tidy()
     found = Solution(
         min(play.lower, play.upper), play.upper, play.best, tuple(play.rivals), play.shares
     )
@@ -117,11 +129,12 @@ class _Play(Generic[R]):
         return is_nothing or self.upper - self.lower <= self.gap * self.lower
 
     def meet(self) -> None:
-        """Let the closest rival respond to the present design."""
-        rival = self.question.respond(self.columns, self.design / self.costs)
+        """Let the closest rival respond to a design between the program's and the best so far."""
+        tried = (1.0 - INWARD) * self.design + INWARD * self.best
+        rival = self.question.respond(self.columns, tried / self.costs)
         plane = rival.gains / self.costs
-        if float(plane @ self.design) > self.lower:
-            self.lower, self.best = float(plane @ self.design), self.design
+        if float(plane @ tried) > self.lower:
+            self.lower, self.best = float(plane @ tried), tried
         self.rivals.append(rival)
         self.planes = np.vstack([self.planes, plane])
         self._solve()
@@ -151,14 +164,21 @@ class _Play(Generic[R]):
                 self._solve()
         return True
 
+    def tidy(self) -> None:
+        """Drop the trifles that the way to the best design has left in it, within the gap."""
+        kept = np.where(self.best < TRIFLE * self.best.max(), 0.0, self.best)
+        kept /= kept.sum()
+        rival = self.question.respond(self.columns, kept / self.costs)
+        value = float(rival.gains / self.costs @ kept)
+        if self.upper - value <= self.gap * value:
+            self.lower, self.best = value, kept
+
     def _worth(self, rows: Bools) -> Floats:
         """What sets tell, per cost, against the equilibrium mixture of rivals."""
-        total = np.zeros(len(rows))
-        for rival, share in zip(self.rivals, self.shares, strict=True):
-            if share > 0.0:
-                total += share * self.question.gains(rival, rows)
-        found: Floats = total / self.question.costs(rows)
-        return found
+        at = np.flatnonzero(self.shares > 0.0)
+        binding = [self.rivals[i] for i in at]
+        told = self.question.mixed_gains(binding, self.shares[at], rows)
+        return told / self.question.costs(rows)
 
     def _solve(self) -> None:
         self.program, self.design, self.shares = best_design(list(self.planes), self.lower)

@@ -41,8 +41,9 @@ class Room:
         at = np.arange(len(exchanges))
         exchanges[at, np.repeat(leave, len(enter))] = False
         exchanges[at, np.tile(enter, len(leave))] = True
-        found: Bools = np.vstack([flips, exchanges])
-        return found[found.sum(axis=1) <= self.at_once]
+        found = np.vstack([flips, exchanges])
+        fitting: Bools = found[found.sum(axis=1) <= self.at_once]
+        return fitting
 
     def greedy(self, worth: Worth) -> Bools:
         """(n, p), from nothing on, the variable that is worth most besides those before it."""

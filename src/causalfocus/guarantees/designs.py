@@ -81,6 +81,9 @@ def _on_demand(
     question = Question(
         respond=_Responder(guarantee, model).respond,
         gains=lambda rival, rows: guarantee.divergences_of(model, rival.model, rows),
+        mixed_gains=lambda rivals, shares, rows: guarantee.mixed_divergences_of(
+            model, [rival.model for rival in rivals], shares, rows
+        ),
         costs=choices.costs_of,
         room=room_of(choices),
         every_set=rows_of(every_column(choices.actions), names) if may_try_all else None,

@@ -24,7 +24,7 @@ The contract:
 import copy
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, NamedTuple, Self
@@ -38,7 +38,7 @@ from causalfocus.guarantees.alarm import Alarm
 from causalfocus.guarantees.decision import Decision
 from causalfocus.guarantees.lags import Lags
 from causalfocus.guarantees.verdicts import Interval, Verdict, verdicts_on
-from causalfocus.kernels.records import PlainSettings
+from causalfocus.kernels.records import Parameters, PlainSettings
 from causalfocus.kernels.sums import population
 from causalfocus.moments.moments import Moments
 from causalfocus.oracles.for_kernels import model_of, parameters_of
@@ -216,6 +216,19 @@ class Guarantee(ABC):
         """
         settings = self.choices.settings_of(is_set)
         return population.divergences(model_of(estimate), parameters_of(rival), *settings)
+
+    def mixed_divergences_of(
+        self,
+        estimate: LinearSEM,
+        rivals: Sequence[LinearSEM],
+        shares: Floats,
+        is_set: Bools,
+    ) -> Floats:
+        """The mean of the same over a mixture of rivals, of which each has a share."""
+        each = [parameters_of(rival) for rival in rivals]
+        mixture = Parameters(*(np.array(parts) for parts in zip(*each, strict=True)))
+        settings = self.choices.settings_of(is_set)
+        return population.mixed_divergences(model_of(estimate), mixture, shares, *settings)
 
     @abstractmethod
     def rival(self, model: LinearSEM, weights: Floats) -> Rival:

@@ -33,7 +33,7 @@ class Recording(ABC, Generic[S]):
     _state: S
 
     def __init__(self, choices: Choices, seed: int | None) -> None:
-        self.actions, self.choices = choices.actions, choices
+        self.actions, self._choices = choices.actions, choices
         self.seed = checked_seed(seed)
         self._log: MutableSequence[Told] = []
 
@@ -42,7 +42,7 @@ class Recording(ABC, Generic[S]):
         return LearnerState(
             rounds=0,
             moments=MomentState.empty(len(self.names)),
-            counts=np.zeros(len(self.choices)),
+            counts=np.zeros(len(self._choices)),
             tallies={},
             asks=Asks(),
         )
@@ -50,6 +50,11 @@ class Recording(ABC, Generic[S]):
     @property
     def names(self) -> tuple[str, ...]:
         return self.actions.names
+
+    @property
+    def choices(self) -> Choices:
+        """What the next action is chosen from."""
+        return self._choices
 
     @property
     def log(self) -> Sequence[Told]:
@@ -198,6 +203,7 @@ class Recording(ABC, Generic[S]):
         if at is not None:
             counts = counts.copy()
             counts[at] += 1
+        if at is not None or told.action in self.actions:  # of the set, if in no column
             tallies = {**tallies, told.action: tallies.get(told.action, 0) + 1}
         return self._state.change(
             rounds=self.rounds + 1,

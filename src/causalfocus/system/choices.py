@@ -200,7 +200,9 @@ class Choices:
         for action, price in self.actions.prices:
             if len(action.settings) > 1:
                 own = np.isin(self.actions.names, action.targets)
-                added = sum(self.actions.cost_of(do(name, value)) for name, value in action.settings)
+                added = sum(
+                    self.actions.cost_of(do(name, value)) for name, value in action.settings
+                )
                 n_ends = math.prod(len(self._ends[name]) for name in action.targets)
                 found[(is_set == own).all(axis=1)] += (price - added) / n_ends
         return found
