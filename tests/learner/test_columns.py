@@ -141,11 +141,11 @@ def test_taking_all_in_turn_needs_a_list() -> None:
 def test_a_new_action_starts_beside_the_leader() -> None:
     rng = np.random.default_rng(3)
     hedge = AdaHedge.start(4)
-    assert hedge.grown(4) is hedge
-    assert hedge.grown(6).weights.tolist() == [1 / 6] * 6
+    assert hedge.with_actions(4) is hedge
+    assert hedge.with_actions(6).weights.tolist() == [1 / 6] * 6
     for _ in range(40):
         hedge = hedge.after(rng.random(4) * [1.0, 0.2, 0.5, 0.1])
-    grown = hedge.grown(6)
+    grown = hedge.with_actions(6)
     assert grown.cumulative[4:].tolist() == [hedge.cumulative.max()] * 2
     assert grown.weights.sum() == pytest.approx(1.0)
     assert grown.weights[4] == grown.weights[0] == grown.weights.max()

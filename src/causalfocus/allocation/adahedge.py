@@ -47,7 +47,7 @@ class AdaHedge:
         gap = hedge_step(weights, cumulative, gains, self.gap)
         return AdaHedge(cumulative, gap, weights)
 
-    def grown(self, k: int) -> "AdaHedge":
+    def with_actions(self, k: int) -> "AdaHedge":
         """The weights over k actions, of which the last are new.
 
         A new action starts with the gains of the leader. It has no record of its own; with less, it

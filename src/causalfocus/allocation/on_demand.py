@@ -41,7 +41,7 @@ MOST_NEW = 4
 """Columns that are made at a time, from different climbs."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Question(Generic[R]):
     """A game over sets of variables.
 

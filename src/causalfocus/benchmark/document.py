@@ -17,6 +17,8 @@ from causalfocus.benchmark.baseline_tables import (
 from causalfocus.benchmark.baselines import Curve, LearnerTimes, Recovery, ScheduleRow
 from causalfocus.benchmark.campaigns import CampaignTimes, campaign_table
 from causalfocus.benchmark.certificates import DELTAS, CertificateSummary
+from causalfocus.benchmark.column_table import column_table
+from causalfocus.benchmark.columns import ColumnRun
 from causalfocus.benchmark.constant import SplitSummary
 from causalfocus.benchmark.costs import CostSummary
 from causalfocus.benchmark.game import GameTimes
@@ -44,6 +46,7 @@ class Figures:
     certificates: list[CertificateSummary] = field(default_factory=list)
     splits: list[SplitSummary] = field(default_factory=list)
     several: list[SeveralSummary] = field(default_factory=list)
+    columns: list[ColumnRun] = field(default_factory=list)
     costs: list[CostSummary] = field(default_factory=list)
     violations: list[Violated] = field(default_factory=list)
     learners: list[LearnerTimes] = field(default_factory=list)
@@ -64,6 +67,7 @@ class Figures:
             "certificates": [asdict(row) for row in self.certificates],
             "splits": [asdict(row) for row in self.splits],
             "several": [asdict(row) for row in self.several],
+            "columns": [asdict(row) for row in self.columns],
             "costs": [asdict(row) for row in self.costs],
             "violations": [asdict(row) for row in self.violations],
             "learners": [asdict(row) for row in self.learners],
@@ -86,6 +90,7 @@ class Figures:
             (self.certificates, _prediction_table),
             (self.splits, _split_table),
             (self.several, _several_table),
+            (self.columns, column_table),
             (self.costs, _cost_table),
             (self.violations, _violation_table),
             (self.learners, learner_table),

@@ -129,7 +129,7 @@ class Rounds:
         before, moments, rule = state.standing.schedule, self.moments_of(state), state.standing.rule
         standing = self.stand(moments, state.counts, before, rule, may_grow=True)
         if standing.rule is not rule:
-            state = _widened(state, standing)
+            state = _widen(state, standing)
         gains = None
         if self.design == "focus" and self.guarantee.plays_game:
             gains = self.gains(moments, standing, state.hedge.weights)
@@ -165,7 +165,7 @@ class Rounds:
                 schedule = schedule.after_columns(rounds)
                 if may_grow and not decision.stop and self.is_told_enough(moments):
                     rule = self._grow(rule, estimate, decision)
-                    counts = _padded(counts, len(rule.choices))
+                    counts = _pad(counts, len(rule.choices))
             schedule = schedule.with_lags(rule.lags(decision, estimate, counts))
         if decision.has_surveyed:
             schedule = schedule.after_survey(rounds)
@@ -282,18 +282,18 @@ class Rounds:
         return pending * costs / (pending @ costs)
 
 
-def _widened(state: FocusState, standing: Standing) -> FocusState:
+def _widen(state: FocusState, standing: Standing) -> FocusState:
     """A state with the columns that a round has made."""
     k = len(standing.counts)
     return state.change(
         columns=standing.choices.columns,
         counts=standing.counts,
-        hedge=state.hedge.grown(k),
-        played=_padded(state.played, k),
+        hedge=state.hedge.with_actions(k),
+        played=_pad(state.played, k),
     )
 
 
-def _padded(values: Floats, k: int) -> Floats:
+def _pad(values: Floats, k: int) -> Floats:
     """With a zero for every choice that is new."""
     more = k - len(values)
     return np.concatenate([values, np.zeros(more)]) if more else values
