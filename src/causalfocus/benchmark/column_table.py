@@ -15,13 +15,24 @@ C_epsilon of the class rule, in nats per round, with up to two variables set at 
 listed) and with any number: made on demand, and all sets listed where that can be done. `gap`: of
 the value made on demand, and whether its upper bound holds over `all` sets or over those that a
 search `found`. `columns`: sets that were compared in the end, those to begin with included. Times
-are of one call each, in turns, in one process; the last column is listed over on demand.
-
-| system | sets | pairs | on demand | listed | on demand / pairs | gap | columns | pairs | on demand | \
-listed | ratio |
-|---|---|---|---|---|---|---|---|---|---|---|---|
+are of one call each, in turns, in one process.
 """
-    return head + "\n".join([*map(_line, rows), _medians(rows)])
+    headings = (
+        "system",
+        "sets",
+        "C, pairs",
+        "on demand",
+        "listed",
+        "on demand / pairs",
+        "gap",
+        "columns",
+        "time, pairs",
+        "on demand",
+        "listed",
+        "listed / on demand",
+    )
+    lines = [f"| {' | '.join(headings)} |", "|---" * len(headings) + "|"]
+    return head + "\n".join(["", *lines, *map(_line, rows), _medians(rows)])
 
 
 def _line(row: ColumnRun) -> str:
