@@ -19,6 +19,7 @@ VERBS = (
     "certificates",
     "constant",
     "several",
+    "columns",
     "costs",
     "blocks",
     "violations",
@@ -90,3 +91,14 @@ def test_the_verbs_are_found_without_the_measurements() -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
     assert not {"numba", "scipy", "causalfocus.benchmark"} & set(done.stdout.split())
+
+
+def test_columns_are_compared_side_by_side() -> None:
+    done = run("columns", "--systems", "2", "--nodes", "4", "--json")
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)["columns"]
+    assert [(row["p"], row["seed"], row["n_sets"]) for row in rows] == [(4, 0, 15), (4, 1, 15)]
+    for row in rows:
+        assert row["made"]["is_exhaustive"] and row["made"]["gap"] <= 1e-3
+        assert row["made"]["value"] == pytest.approx(row["listed"]["value"], rel=2e-3)
+        assert row["pairs"]["n_choices"] == 11 and row["listed"]["n_choices"] == 15

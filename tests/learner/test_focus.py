@@ -247,7 +247,7 @@ def test_a_sample_is_taken_in_whole_or_not_at_all(
     action = learner.ask()
     sample = system(action)
 
-    def interrupt(*given: object) -> None:
+    def interrupt(*given: object, **named: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:

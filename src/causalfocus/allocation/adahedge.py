@@ -46,3 +46,23 @@ class AdaHedge:
         weights, cumulative = self.weights.copy(), self.cumulative.copy()
         gap = hedge_step(weights, cumulative, gains, self.gap)
         return AdaHedge(cumulative, gap, weights)
+
+    def with_actions(self, k: int) -> "AdaHedge":
+        """The weights over k actions, of which the last are new.
+
+        A new action starts with the gains of the leader. It has no record of its own; with less, it
+        would have to make up for rounds in which nobody could take it, and with the leader's it is
+        tried at once and falls behind by itself if it is no better. That is optimistic, and moves
+        the number of rounds alone.
+        """
+        if k == len(self.weights):
+            return self
+        leader = float(self.cumulative.max())
+        more = np.full(k - len(self.cumulative), leader)
+        cumulative = np.concatenate([self.cumulative, more])
+        ahead = cumulative - leader
+        if self.gap > 0.0:
+            weights = np.exp(math.log(k) / self.gap * ahead)
+        else:
+            weights = np.where(ahead == 0.0, 1.0, 0.0)
+        return AdaHedge(cumulative, self.gap, weights / weights.sum())

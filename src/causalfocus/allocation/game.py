@@ -97,7 +97,7 @@ def solve(respond: Callable[[Floats], R], costs: Floats, gap: float) -> Solution
             lower, best = float(gains @ design), design
         planes.append(gains)
         responses.append(response)
-        bound, design, shares = _best_design(planes, lower)
+        bound, design, shares = best_design(planes, lower)
         upper = min(upper, bound)
         if upper * costs.min() <= NOTHING:
             lower, upper = 0.0, 0.0
@@ -115,7 +115,7 @@ def solve(respond: Callable[[Floats], R], costs: Floats, gap: float) -> Solution
     return Solution(lower, upper, best, tuple(responses), shares)
 
 
-def _best_design(planes: Sequence[Floats], scale: float) -> tuple[float, Floats, Floats]:
+def best_design(planes: Sequence[Floats], scale: float) -> tuple[float, Floats, Floats]:
     """The design that is best against some rivals, and their equilibrium mixture.
 
     First an upper bound on the value of any design: the best action against the mixture. It holds

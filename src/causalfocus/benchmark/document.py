@@ -18,6 +18,8 @@ from causalfocus.benchmark.baselines import Curve, LearnerTimes, Recovery, Sched
 from causalfocus.benchmark.blocks import BlockSummary, block_table
 from causalfocus.benchmark.campaigns import CampaignTimes, campaign_table
 from causalfocus.benchmark.certificates import DELTAS, CertificateSummary
+from causalfocus.benchmark.column_table import column_table
+from causalfocus.benchmark.columns import ColumnRun
 from causalfocus.benchmark.constant import SplitSummary
 from causalfocus.benchmark.costs import CostSummary
 from causalfocus.benchmark.game import GameTimes
@@ -45,6 +47,7 @@ class Figures:
     certificates: list[CertificateSummary] = field(default_factory=list)
     splits: list[SplitSummary] = field(default_factory=list)
     several: list[SeveralSummary] = field(default_factory=list)
+    columns: list[ColumnRun] = field(default_factory=list)
     costs: list[CostSummary] = field(default_factory=list)
     blocks: list[BlockSummary] = field(default_factory=list)
     violations: list[Violated] = field(default_factory=list)
@@ -66,6 +69,7 @@ class Figures:
             "certificates": [asdict(row) for row in self.certificates],
             "splits": [asdict(row) for row in self.splits],
             "several": [asdict(row) for row in self.several],
+            "columns": [asdict(row) for row in self.columns],
             "costs": [asdict(row) for row in self.costs],
             "blocks": [asdict(row) for row in self.blocks],
             "violations": [asdict(row) for row in self.violations],
@@ -89,6 +93,7 @@ class Figures:
             (self.certificates, _prediction_table),
             (self.splits, _split_table),
             (self.several, _several_table),
+            (self.columns, column_table),
             (self.costs, _cost_table),
             (self.blocks, block_table),
             (self.violations, _violation_table),

@@ -132,6 +132,7 @@ def _facts(outlooks: list[Outlook], firsts: list[Forecast]) -> dict[str, Any]:
             {
                 "complexity": f.complexity.value,
                 "upper": f.complexity.upper,
+                "is_exhaustive": f.complexity.is_exhaustive,
                 "lower_bound": _lower_bound(f),
                 "rivals": [[rival.changes, rival.share] for rival in f.complexity.rivals],
             }
@@ -201,6 +202,11 @@ def _show_game(console: Console, forecast: Forecast) -> None:
         f"round if none is given): for small delta the rounds come to "
         f"{_number(game.first_order(delta))}."
     )
+    if not game.is_exhaustive:
+        console.print(
+            "There are too many sets of variables to try them all: the upper bound holds over "
+            "those that a search found, and no lower bound on the rounds is proven."
+        )
     if game.has_lower_bound:
         console.print(
             f"No valid rule needs less than {_number(game.lower_bound(delta))} on average at "

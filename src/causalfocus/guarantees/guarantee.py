@@ -21,23 +21,24 @@ The contract:
 - With `is_due` False, `decide` may leave out what is dear: it then does not stop.
 """
 
+import copy
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from causalfocus.allocation.pursuit import Stage
-from causalfocus.arrays import Floats
+from causalfocus.arrays import Bools, Floats
 from causalfocus.errors import InvalidInputError
 from causalfocus.guarantees.alarm import Alarm
 from causalfocus.guarantees.decision import Decision
 from causalfocus.guarantees.lags import Lags
 from causalfocus.guarantees.verdicts import Interval, Verdict, verdicts_on
-from causalfocus.kernels.records import PlainSettings
+from causalfocus.kernels.records import Parameters, PlainSettings
 from causalfocus.kernels.sums import population
 from causalfocus.moments.moments import Moments
 from causalfocus.oracles.for_kernels import model_of, parameters_of
@@ -149,6 +150,17 @@ class Guarantee(ABC):
         """What a design chooses between."""
         return Choices(self.actions, self.ends or ("coin" if self.tosses_coins else "game"))
 
+    def on(self, choices: Choices) -> Self:
+        """The same rule with other choices of the same actions.
+
+        What a design chooses between is no part of what is assumed or claimed: evidence, threshold
+        and claim are the same, whatever the choices are and were, as long as they are made from the
+        past alone. So choices are not a field, and rules that differ in them alone are equal.
+        """
+        rule = copy.copy(self)
+        vars(rule)["choices"] = choices
+        return rule
+
     @property
     def settings(self) -> PlainSettings:
         """The choices as the kernels take them."""
@@ -196,6 +208,27 @@ class Guarantee(ABC):
     def divergences(self, estimate: LinearSEM, rival: LinearSEM) -> Floats:
         """What one round of every choice tells against a rival, if the estimate is right."""
         return population.divergences(model_of(estimate), parameters_of(rival), *self.settings)
+
+    def divergences_of(self, estimate: LinearSEM, rival: LinearSEM, is_set: Bools) -> Floats:
+        """The same for any sets of variables, which need not be choices.
+
+        is_set : (n, p), which variables each of them sets
+        """
+        settings = self.choices.settings_of(is_set)
+        return population.divergences(model_of(estimate), parameters_of(rival), *settings)
+
+    def mixed_divergences_of(
+        self,
+        estimate: LinearSEM,
+        rivals: Sequence[LinearSEM],
+        shares: Floats,
+        is_set: Bools,
+    ) -> Floats:
+        """The mean of the same over a mixture of rivals, of which each has a share."""
+        each = [parameters_of(rival) for rival in rivals]
+        mixture = Parameters(*(np.array(parts) for parts in zip(*each, strict=True)))
+        settings = self.choices.settings_of(is_set)
+        return population.mixed_divergences(model_of(estimate), mixture, shares, *settings)
 
     @abstractmethod
     def rival(self, model: LinearSEM, weights: Floats) -> Rival:

@@ -2,9 +2,9 @@
 
 import warnings
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
-from causalfocus.allocation.game import solve
 from causalfocus.allocation.latitude import Latitude
 from causalfocus.arrays import Floats
 from causalfocus.errors import AlreadyStoppedError, InvalidInputError, UnidentifiableWarning
@@ -17,6 +17,7 @@ from causalfocus.guarantees import (
     Verdict,
     guarantee_of,
 )
+from causalfocus.guarantees.designs import design_for
 from causalfocus.guarantees.losses import loss_alarms
 from causalfocus.guarantees.verdicts import verdicts_on
 from causalfocus.learner.protocol import Told
@@ -27,12 +28,14 @@ from causalfocus.moments.moments import Moments
 from causalfocus.oracles.beliefs import edge_probabilities
 from causalfocus.system.action_set import ActionSet
 from causalfocus.system.actions import Action
-from causalfocus.system.choices import Ends
+from causalfocus.system.choices import Choices, Ends
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import ModelClass
 
 DOUBT_GAP = 1e-3
-"""Accuracy to which the game is solved to see whether anything can be told apart."""
+ROUGH_DOUBT_GAP = 0.5
+"""Accuracy to which the game is solved to see whether anything can be told apart; the rough one
+where sets of variables are made on demand. Only whether the value is zero matters."""
 
 
 class Focus(Recording[FocusState]):
@@ -81,7 +84,13 @@ class Focus(Recording[FocusState]):
         self.guarantee: Guarantee = guarantee_of(
             rule, actions, space, epsilon=epsilon, delta=delta, ends=ends
         )
-        super().__init__(self.guarantee.choices, seed)
+        choices = self.guarantee.choices
+        if design == "uniform" and not choices.is_whole:
+            raise InvalidInputError(
+                f"design='uniform' takes all actions in turn, and there are {len(actions):,}. "
+                f"Allow fewer at once, for example at_once=2, or take design='focus'."
+            )
+        super().__init__(choices, seed)
         self._rounds = Rounds(self.guarantee, design)
         self._state = self._rounds.start(self._blank_state())
 
@@ -99,6 +108,13 @@ class Focus(Recording[FocusState]):
     def delta(self) -> float:
         """How often what is certified may be wrong."""
         return self.guarantee.delta
+
+    @property
+    def choices(self) -> Choices:
+        """What the next action is chosen from: all sets of variables, or, where there are too many
+        to list, those that were made by now.
+        """
+        return self._state.standing.choices
 
     @property
     def allocation(self) -> dict[Action, float]:
@@ -153,7 +169,7 @@ class Focus(Recording[FocusState]):
 
     def after(self, told: Told) -> FocusState:
         at = self.choices.index(told.action)
-        cost = 1.0 if at is None else float(self._rounds.costs[at])
+        cost = 1.0 if at is None else float(self.choices.relative_costs[at])
         return self._rounds.learn(self._write_down(told), cost)
 
     def result(self) -> Result:
@@ -208,12 +224,11 @@ class Focus(Recording[FocusState]):
         """
         if len(self.names) == 1 or not self.guarantee.speaks_of(self.estimate):
             return None
-        game = solve(
-            lambda design: self.guarantee.rival(self.estimate, design),
-            self.choices.costs,
-            DOUBT_GAP,
-        )
-        return None if game.value > 0.0 else game.binding_responses()[0].response.changes
+        gap = DOUBT_GAP if self.choices.is_whole else ROUGH_DOUBT_GAP
+        game = design_for(self._state.standing.rule, self.estimate, gap)
+        if game.solution.value > 0.0 or not game.is_exhaustive:
+            return None
+        return game.solution.binding_responses()[0].response.changes
 
     def state_from(self, stored: Mapping[str, Any]) -> FocusState:
         """A state from its fields, but for the standing, which follows from the others.
@@ -221,7 +236,10 @@ class Focus(Recording[FocusState]):
         stored : by name, as `parts.stored_values` gives them
         """
         moments = Moments.from_state(self.names, stored["moments"])
-        standing = self._rounds.stand(moments, stored["counts"], stored["before"])
+        rule, columns = self.guarantee, stored["columns"]
+        if columns != rule.choices.columns:
+            rule = rule.on(replace(rule.choices, columns=columns))
+        standing = self._rounds.stand(moments, stored["counts"], stored["before"], rule)
         return FocusState(**stored, standing=standing)
 
     def replay(self, log: Iterable[Told] | None = None) -> "Focus":

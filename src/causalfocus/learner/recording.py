@@ -35,9 +35,9 @@ class Recording(ABC, Generic[S]):
     _state: S
 
     def __init__(self, choices: Choices, seed: int | None) -> None:
-        self.actions, self.choices = choices.actions, choices
+        self.actions, self._choices = choices.actions, choices
         self.seed = checked_seed(seed)
-        self._blocking = Blocking(choices)
+        self._blocks_of = Blocking(choices)
         self._log: MutableSequence[Told] = []
 
     def _blank_state(self) -> LearnerState:
@@ -45,15 +45,27 @@ class Recording(ABC, Generic[S]):
         return LearnerState(
             rounds=0,
             moments=MomentState.empty(len(self.names)),
-            counts=np.zeros(len(self.choices)),
+            counts=np.zeros(len(self._choices)),
             tallies={},
             losses={},
-            asks=Asks(blocks=self._blocking.start()),
+            asks=Asks(blocks=self._blocks_of.start()),
         )
 
     @property
     def names(self) -> tuple[str, ...]:
         return self.actions.names
+
+    @property
+    def choices(self) -> Choices:
+        """What the next action is chosen from."""
+        return self._choices
+
+    @property
+    def _blocking(self) -> Blocking:
+        """What blocks mean for the present choices; made anew when there are more."""
+        if self._blocks_of.choices is not self.choices:
+            self._blocks_of = Blocking(self.choices)
+        return self._blocks_of
 
     @property
     def log(self) -> Sequence[Told]:
@@ -254,6 +266,7 @@ class Recording(ABC, Generic[S]):
         if at is not None and not told.withdrawn:
             counts = counts.copy()
             counts[at] += 1
+        if at is not None or told.action in self.actions:  # of the set, if in no column
             tallies = {**tallies, told.action: tallies.get(told.action, 0) + 1}
             if not is_evidence and not told.is_complete:
                 losses = {**losses, told.action: losses.get(told.action, 0) + 1}

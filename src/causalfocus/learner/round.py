@@ -24,10 +24,13 @@ from causalfocus.allocation import (
 from causalfocus.arrays import Floats
 from causalfocus.guarantees.decision import Decision
 from causalfocus.guarantees.guarantee import Guarantee
+from causalfocus.learner.columns import more_choices
 from causalfocus.learner.result import Result, result_of
 from causalfocus.learner.schedule import Schedule
 from causalfocus.learner.state import LearnerState
 from causalfocus.moments.moments import Moments
+from causalfocus.system.choices import Choices
+from causalfocus.system.columns import Columns
 from causalfocus.system.sem import LinearSEM
 
 FORESEEN = 100
@@ -45,7 +48,7 @@ class Standing:
     estimate : the model shown now
     decision : of the rule
     schedule : for the rounds to come
-    rule, moments, counts : that it is made of
+    rule, moments, counts : that it is made of; the rule with the choices after the round
     """
 
     estimate: LinearSEM
@@ -54,6 +57,11 @@ class Standing:
     rule: Guarantee = field(repr=False, compare=False)
     moments: Moments = field(repr=False, compare=False)
     counts: Floats = field(repr=False, compare=False)
+
+    @property
+    def choices(self) -> Choices:
+        """What can be chosen after the round."""
+        return self.rule.choices
 
     @cached_property
     def stages(self) -> tuple[Stage, ...]:
@@ -71,6 +79,8 @@ class FocusState(LearnerState):
     played : (k,), sums of its allocations so far, in units of the cheapest action's cost
     before : the schedule before the last round
     standing : what the last round gave; it follows from the moments, the counts and `before`
+    columns : the sets of variables that are choices, in the order in which they were made; empty
+        where all sets are listed
     stop : the first certificate, or the refutation
     continued : rounds at which someone chose to go on after the stop
     chooser : the state of whoever chooses the actions, if it is not FOCUS
@@ -80,6 +90,7 @@ class FocusState(LearnerState):
     played: Floats
     before: Schedule
     standing: Standing = field(metadata={"follows": True})
+    columns: Columns = ()
     stop: Result | None = None
     continued: tuple[int, ...] = ()
     chooser: LearnerState | None = None
@@ -98,24 +109,17 @@ class Rounds:
     guarantee: Guarantee
     design: Design
 
-    @cached_property
-    def costs(self) -> Floats:
-        """(k,), of the choices in units of the cheapest, with the changes of slow variables spread
-        over their blocks; exactly 1 where they are equal.
-        """
-        found: Floats = self.guarantee.choices.costs / self.guarantee.choices.costs.min()
-        return found
-
     def start(self, blank: LearnerState) -> FocusState:
         """Before the first sample."""
-        k = len(self.costs)
-        standing = self.stand(self.moments_of(blank), blank.counts, Schedule())
+        k = len(blank.counts)
+        standing = self.stand(self.moments_of(blank), blank.counts, Schedule(), self.guarantee)
         state = FocusState(
             **vars(blank),
             hedge=AdaHedge.start(k),
             played=np.zeros(k),
             before=Schedule(),
             standing=standing,
+            columns=self.guarantee.choices.columns,
         )
         return self.conclude(state)
 
@@ -124,11 +128,13 @@ class Rounds:
 
         cost : of the action that was taken
         """
-        before, moments = state.standing.schedule, self.moments_of(state)
-        standing = self.stand(moments, state.counts, before)
+        before, moments, rule = state.standing.schedule, self.moments_of(state), state.standing.rule
+        standing = self.stand(moments, state.counts, before, rule, may_grow=True)
+        if standing.rule is not rule:
+            state = _widen(state, standing)
         gains = None
         if self.design == "focus" and self.guarantee.plays_game:
-            gains = self.gains(moments, standing.estimate, state.hedge.weights)
+            gains = self.gains(moments, standing, state.hedge.weights)
         hedge, played = state.hedge, state.played
         if gains is not None:
             hedge, played = hedge.after(gains), played + hedge.weights * cost
@@ -139,30 +145,61 @@ class Rounds:
     def moments_of(self, state: LearnerState) -> Moments:
         return Moments.from_state(self.guarantee.actions.names, state.moments)
 
-    def stand(self, moments: Moments, counts: Floats, schedule: Schedule) -> Standing:
-        """Estimate and decision; and what to aim at, if some rival lags behind the others."""
-        estimate, rounds = self.guarantee.estimate(moments), round(moments.n)
+    def stand(
+        self,
+        moments: Moments,
+        counts: Floats,
+        schedule: Schedule,
+        rule: Guarantee,
+        *,
+        may_grow: bool = False,
+    ) -> Standing:
+        """Estimate and decision; and what to aim at, if some rival lags behind the others.
+
+        rule : with its choices
+        may_grow : whether columns are made if it is time; else the rule has those that were made
+        """
+        estimate, rounds = rule.estimate(moments), round(moments.n)
         is_due = rounds >= schedule.next_survey
-        decision = self.guarantee.decide(moments, estimate, counts, is_due=is_due)
+        decision = rule.decide(moments, estimate, counts, is_due=is_due)
         if is_due and self.design == "focus":
-            schedule = schedule.with_lags(self.guarantee.lags(decision, estimate, counts))
+            if not rule.choices.is_whole and rounds >= schedule.next_columns:
+                schedule = schedule.after_columns(rounds)
+                if may_grow and not decision.stop and self.is_told_enough(moments):
+                    rule = self._grow(rule, estimate, decision)
+                    counts = _pad(counts, len(rule.choices))
+            schedule = schedule.with_lags(rule.lags(decision, estimate, counts))
         if decision.has_surveyed:
             schedule = schedule.after_survey(rounds)
         if not decision.stop and rounds >= schedule.next_check:
             schedule = schedule.after_check(rounds)
-            alarm = self.guarantee.refutation(moments, estimate)
+            alarm = rule.refutation(moments, estimate)
             if alarm is not None:
                 decision = replace(decision, stop=True, alarm=alarm)
         return Standing(
             estimate=estimate,
             decision=decision,
             schedule=schedule,
-            rule=self.guarantee,
+            rule=rule,
             moments=moments,
             counts=counts,
         )
 
-    def gains(self, moments: Moments, estimate: LinearSEM, allocation: Floats) -> Floats:
+    def _grow(self, rule: Guarantee, estimate: LinearSEM, decision: Decision) -> Guarantee:
+        """The rule with more columns; the same if there is none to add."""
+        choices = more_choices(rule, estimate, decision)
+        return rule if choices is rule.choices else rule.on(choices)
+
+    def is_told_enough(self, moments: Moments) -> bool:
+        """Whether the game may be played against the estimate: without a lower bound on the noise,
+        when every row has twice as many samples as it could have coefficients.
+        """
+        if self.guarantee.bounds_noise:
+            return True
+        samples = moments.rows(intercept=self.guarantee.space.intercept).counts
+        return bool(samples.min() >= 2 * (len(samples) + 1))
+
+    def gains(self, moments: Moments, standing: Standing, allocation: Floats) -> Floats:
         """Divergences of the best response per unit of cost; none where a sample fits perfectly, or
         for a single node.
 
@@ -170,11 +207,11 @@ class Rounds:
         and AdaHedge never forgets them. So it waits until every row has twice as many samples as it
         could have coefficients.
         """
-        samples = moments.rows(intercept=self.guarantee.space.intercept).counts
-        if not self.guarantee.bounds_noise and samples.min() < 2 * (estimate.p + 1):
-            return np.zeros(len(self.costs))
-        gains = self.guarantee.gains(estimate, allocation / self.costs)
-        return gains / self.costs if np.isfinite(gains).all() else np.zeros(len(gains))
+        costs = standing.choices.relative_costs
+        if not self.is_told_enough(moments):
+            return np.zeros(len(costs))
+        gains = standing.rule.gains(standing.estimate, allocation / costs)
+        return gains / costs if np.isfinite(gains).all() else np.zeros(len(gains))
 
     def conclude(self, state: FocusState) -> FocusState:
         """Keep the first stop. What was refuted once is never certified."""
@@ -205,30 +242,37 @@ class Rounds:
         t : their sum, and that of actions which are not in the set
         latitude : which choices may be taken; None for all
         """
-        choices = self.guarantee.choices
+        choices = state.standing.choices
         if self.design == "uniform":
             return least(counts / choices.sizes, latitude)
-        spent = counts * self.costs
+        costs = choices.relative_costs
+        spent = counts * costs
         total = t + float((spent - counts).sum())
-        forced = self._explore(counts, spent, total, latitude)
+        forced = self._explore(choices, counts, spent, total, latitude)
         if forced is not None:
             return forced
         pursued = self._pursue(state, counts - state.counts, spent, latitude)
-        return track(spent, state.played, self.costs, latitude) if pursued is None else pursued
+        return track(spent, state.played, costs, latitude) if pursued is None else pursued
 
     def _explore(
-        self, counts: Floats, spent: Floats, total: float, latitude: Latitude | None
+        self,
+        choices: Choices,
+        counts: Floats,
+        spent: Floats,
+        total: float,
+        latitude: Latitude | None,
     ) -> int | None:
         """The choice that exploration asks for: one by one where a single variable is set, and so
         that every pair of a variable that is set and one that is free keeps occurring where it may
-        be several.
+        be several. The first columns hold all these pairs.
         """
-        choices, share = self.guarantee.choices, self.guarantee.exploration
+        share = self.guarantee.exploration
         if choices.actions.at_once < 2:
             return forced_action(spent, total, share, latitude)
         if counts[0] == 0.0 and (latitude is None or latitude.allowed[0]):
             return 0
-        return covering_action(choices.covers, spent, self.costs, total, share, latitude)
+        costs = choices.relative_costs
+        return covering_action(choices.covers, spent, costs, total, share, latitude)
 
     def _pursue(
         self, state: FocusState, pending: Floats, spent: Floats, latitude: Latitude | None = None
@@ -237,9 +281,8 @@ class Rounds:
         Where none is played and no action tells anything, the one on which least was spent.
         """
         stages, endless = state.standing.stages, not self.guarantee.plays_game
-        found = pursued_action(
-            stages, pending, self.costs, spent, is_endless=endless, latitude=latitude
-        )
+        costs = state.standing.choices.relative_costs
+        found = pursued_action(stages, pending, costs, spent, is_endless=endless, latitude=latitude)
         return least(spent, latitude) if found is None and endless else found
 
     def allocation(self, state: FocusState) -> Floats:
@@ -248,7 +291,25 @@ class Rounds:
         """
         if self.design == "uniform" or self.guarantee.plays_game:
             return state.hedge.weights
-        pending = np.zeros(len(self.costs))
+        costs = state.standing.choices.relative_costs
+        pending = np.zeros(len(costs))
         for _ in range(FORESEEN):
-            pending[self._pursue(state, pending, (state.counts + pending) * self.costs)] += 1.0
-        return pending * self.costs / (pending @ self.costs)
+            pending[self._pursue(state, pending, (state.counts + pending) * costs)] += 1.0
+        return pending * costs / (pending @ costs)
+
+
+def _widen(state: FocusState, standing: Standing) -> FocusState:
+    """A state with the columns that a round has made."""
+    k = len(standing.counts)
+    return state.change(
+        columns=standing.choices.columns,
+        counts=standing.counts,
+        hedge=state.hedge.with_actions(k),
+        played=_pad(state.played, k),
+    )
+
+
+def _pad(values: Floats, k: int) -> Floats:
+    """With a zero for every choice that is new."""
+    more = k - len(values)
+    return np.concatenate([values, np.zeros(more)]) if more else values

@@ -1,4 +1,4 @@
-"""When to do what is dear: to look at all rivals, and to test the assumptions.
+"""When to do what is dear: to look at all rivals, to test the assumptions, and to make columns.
 
 The evidence holds on any schedule; a schedule moves the number of rounds alone.
 """
@@ -16,6 +16,11 @@ FIRST_CHECK: Final = 64
 CHECK_GROWTH: Final = 1.2
 """The assumptions are put to the test at 64 rounds, at a fifth more, and so on; and at the stop."""
 
+FIRST_COLUMNS: Final = 16
+COLUMN_GROWTH: Final = 1.25
+"""Where there are too many sets of variables to list, more of them are made at 16 rounds, at a
+quarter more, and so on, when all rivals are due to be looked at."""
+
 
 @dataclass(frozen=True)
 class Schedule:
@@ -26,19 +31,25 @@ class Schedule:
     lags : what the last look at all rivals found, until the next; None if there was none
     next_survey, next_check : rounds from which on all rivals are looked at, and the assumptions put
         to the test
+    next_columns : rounds from which on columns are made, where sets of variables are not listed
     """
 
     lags: Lags | None = None
     next_survey: int = 0
     next_check: int = FIRST_CHECK
+    next_columns: int = FIRST_COLUMNS
 
     def with_lags(self, lags: Lags | None) -> "Schedule":
-        return Schedule(lags, self.next_survey, self.next_check)
+        return Schedule(lags, self.next_survey, self.next_check, self.next_columns)
 
     def after_survey(self, rounds: int) -> "Schedule":
         next_survey = rounds + max(1, rounds // SURVEY_SHARE)
-        return Schedule(self.lags, next_survey, self.next_check)
+        return Schedule(self.lags, next_survey, self.next_check, self.next_columns)
 
     def after_check(self, rounds: int) -> "Schedule":
         next_check = max(FIRST_CHECK, math.ceil(rounds * CHECK_GROWTH))
-        return Schedule(self.lags, self.next_survey, next_check)
+        return Schedule(self.lags, self.next_survey, next_check, self.next_columns)
+
+    def after_columns(self, rounds: int) -> "Schedule":
+        next_columns = max(FIRST_COLUMNS, math.ceil(rounds * COLUMN_GROWTH))
+        return Schedule(self.lags, self.next_survey, self.next_check, next_columns)

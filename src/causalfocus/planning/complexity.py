@@ -1,21 +1,23 @@
 """How hard is it: the information complexity of a system and its optimal design.
 
 C_r of Eq. finite_information_complexity is the value of a game: a design spreads one unit of rounds
-(or of cost) over the actions, and the closest rival responds. How it is solved: `allocation.game`.
+(or of cost) over the actions, and the closest rival responds. How it is solved: `allocation.game`,
+and `allocation.on_demand` where there are too many sets of variables to list.
 """
 
 import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from causalfocus.allocation.game import solve
 from causalfocus.arrays import Floats
 from causalfocus.errors import InvalidInputError
 from causalfocus.guarantees import DEFAULT_RULE, Guarantee, Rule, guarantee_of
+from causalfocus.guarantees.designs import design_for
 from causalfocus.oracles.limits import require_feasible_size
 from causalfocus.system.action_set import ActionSet
 from causalfocus.system.actions import Action
-from causalfocus.system.choices import Ends
+from causalfocus.system.choices import MOST_CHOICES, Choices, Ends
+from causalfocus.system.columns import first_columns, n_sets
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import ModelClass
 
@@ -43,9 +45,12 @@ class Complexity:
     Attributes
     ----------
     value, upper : lower and upper bound on C_epsilon, nats per round (per unit of cost)
+    is_exhaustive : whether the upper bound holds over all sets of variables. If not, there were too
+        many to try, it holds over those that a search found, and C_epsilon may be larger; the
+        value is a lower bound in either case
     allocation : the optimal design, the share of each action in the rounds (in the cost); actions
         without one are left out where several variables may be set at once
-    design : (k,), the same by the choices of the rule
+    design : (k,), the same by the choices, see `choices`
     rivals : the alternatives that bind it, the heaviest first
     epsilon : None for the graph alone
     n_planes : cutting planes that were needed
@@ -53,6 +58,7 @@ class Complexity:
 
     value: float
     upper: float
+    is_exhaustive: bool
     allocation: dict[Action, float]
     design: Floats = field(repr=False)
     rivals: tuple[BindingRival, ...]
@@ -62,24 +68,35 @@ class Complexity:
 
     @property
     def gap(self) -> float:
-        """Relative distance of the two bounds; zero if the value is zero."""
+        """Relative distance of the two bounds; zero if the value is zero. It bounds the error of
+        the value if `is_exhaustive`.
+        """
         return (self.upper - self.value) / self.value if self.value > 0.0 else 0.0
 
     @property
     def is_identifiable(self) -> bool:
-        """Whether some design tells the system from every alternative."""
+        """Whether some design tells the system from every alternative; if not `is_exhaustive`, a
+        design that was found.
+        """
         return self.value > 0.0
+
+    @property
+    def choices(self) -> Choices:
+        """What the design shares out; where sets of variables were made on demand, those made."""
+        return self._problem.guarantee.choices
 
     @property
     def share_of_rounds(self) -> dict[Action, float]:
         """The design as shares of the rounds; the allocation itself unless costs differ."""
         amounts = self.design / self._problem.costs
-        return self._problem.guarantee.choices.spread(amounts / amounts.sum())
+        return self.choices.spread(amounts / amounts.sum())
 
     @property
     def has_lower_bound(self) -> bool:
-        """Whether Theorem lower_bound speaks of this claim: of the paper's alone."""
-        return self._problem.guarantee.has_lower_bound
+        """Whether Theorem lower_bound speaks of this claim, of the paper's alone, and the upper
+        bound that it needs is proven.
+        """
+        return self._problem.guarantee.has_lower_bound and self.is_exhaustive
 
     def first_order(self, delta: float) -> float:
         """log(1/delta) / C_epsilon: rounds (cost) of the best rule to first order, small delta."""
@@ -89,6 +106,11 @@ class Complexity:
         """kl(1 - delta, delta) / C_{2 epsilon}: no valid rule needs less on average
         (Theorem lower_bound; stated for delta below 1/2, and for the paper's claim).
         """
+        if not self.is_exhaustive:
+            raise InvalidInputError(
+                f"There are {n_sets(self.choices.actions):,} sets of variables, too many to try "
+                f"them all, so no lower bound on the rounds is proven. Allow fewer at once."
+            )
         if not self.has_lower_bound:
             raise InvalidInputError(
                 "The lower bound is known for the paper's claim alone: ask for the complexity with "
@@ -104,7 +126,7 @@ class Complexity:
     def _at_twice_epsilon(self) -> "Complexity":
         if self.epsilon is None:
             return self
-        coarser = replace(self._problem.guarantee, epsilon=2.0 * self.epsilon)
+        coarser = replace(self._problem.guarantee, epsilon=2.0 * self.epsilon).on(self.choices)
         return replace(self._problem, guarantee=coarser).solve()
 
 
@@ -117,6 +139,7 @@ def complexity(
     rule: Rule = DEFAULT_RULE,
     ends: Ends | None = None,
     gap: float = 1e-3,
+    most_listed: int = MOST_CHOICES,
 ) -> Complexity:
     """The information per round (per unit of cost) that the best design guarantees, C_epsilon.
 
@@ -135,6 +158,8 @@ def complexity(
     rule : with it the claim
     ends : who picks the ends of the ranges, see `Focus`; the paper's C_epsilon has the game
     gap : relative distance of the bounds at which to stop
+    most_listed : sets of variables up to which all are listed. Beyond, and beyond 4,096 in any
+        case, they are made on demand; see `Complexity.is_exhaustive`
 
     Examples
     --------
@@ -158,6 +183,8 @@ def complexity(
     guarantee.require(model)
     if model.p == 1:
         raise InvalidInputError("A single node has no alternative: there is nothing to learn.")
+    if guarantee.choices.ends == "coin" and n_sets(actions) > most_listed:
+        guarantee = guarantee.on(Choices(actions, "coin", first_columns(actions)))
     return _Problem(model, guarantee, gap).solve()
 
 
@@ -172,9 +199,8 @@ class _Problem:
         return self.guarantee.choices.costs
 
     def solve(self) -> Complexity:
-        found = solve(
-            lambda weights: self.guarantee.rival(self.model, weights), self.costs, self.gap
-        )
+        made = design_for(self.guarantee, self.model, self.gap)
+        found = made.solution
         rivals = tuple(
             BindingRival(one.response.model, one.response.changes, one.share)
             for one in found.binding_responses()
@@ -182,12 +208,13 @@ class _Problem:
         return Complexity(
             value=found.value,
             upper=found.upper,
-            allocation=self.guarantee.choices.spread(found.design),
+            is_exhaustive=made.is_exhaustive,
+            allocation=made.choices.spread(found.design),
             design=found.design,
             rivals=rivals,
             epsilon=self.guarantee.epsilon,
             n_planes=len(found.responses),
-            _problem=self,
+            _problem=replace(self, guarantee=self.guarantee.on(made.choices)),
         )
 
 

@@ -109,7 +109,7 @@ def _share(found: Complexity, guarantee: Guarantee, rounds: float) -> dict[Actio
     choice as often as FOCUS forces it. Where it may be several, the design itself covers nearly all
     that is forced.
     """
-    choices = guarantee.choices
+    choices = found.choices
     costs, floors = choices.costs / choices.costs.min(), np.zeros(len(choices))
     share = found.design / costs / (found.design / costs).sum()
     total = rounds * float(share @ costs)

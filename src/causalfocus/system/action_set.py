@@ -184,13 +184,17 @@ class ActionSet:
             name: math.ceil(min(cost / cheapest, LONGEST_STAY)) for name, cost in self.change_costs
         }
 
-    def amortised_cost(self, targets: Iterable[str]) -> float:
-        """What a round that sets these nodes costs beside its own price if a change of every slow
-        one is spread over its least stay: about the price of the cheapest round for each.
+    @cached_property
+    def amortised_costs(self) -> tuple[float, ...]:
+        """(p,), what a round that sets a node costs beside its own price if a change of its setting
+        is spread over its least stay: about the price of the cheapest round; 0 if it is not slow.
         """
-        given = set(targets)
-        stays = self.least_stays
-        return float(sum(c / stays[name] for name, c in self.change_costs if name in given))
+        slow, stays = dict(self.change_costs), self.least_stays
+        return tuple(slow[name] / stays[name] if name in slow else 0.0 for name in self.names)
+
+    def amortised_cost(self, targets: Iterable[str]) -> float:
+        """The same for a round that sets several nodes."""
+        return float(sum(self.amortised_costs[position(name, self.names)] for name in targets))
 
     def __len__(self) -> int:
         return self.n_actions

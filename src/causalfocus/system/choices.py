@@ -1,14 +1,15 @@
 """What a design chooses between: which variables to set, and by what law their ends are picked.
 
 With the coin a choice is a set of variables: each of them goes to an end of its range by a fair
-coin of its own. With fixed ends every action is a choice by itself.
+coin of its own. With fixed ends every action is a choice by itself. Where there are too many sets
+to list, the choices are some of them, the columns, and there may be other choices with more.
 """
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations, product
+from itertools import product
 from typing import Final, Literal
 
 import numpy as np
@@ -17,6 +18,14 @@ from causalfocus.arrays import Bools, Floats
 from causalfocus.errors import InvalidInputError
 from causalfocus.system.action_set import ActionSet
 from causalfocus.system.actions import OBSERVE, Action, actions_as_arrays, do
+from causalfocus.system.columns import (
+    Columns,
+    every_column,
+    first_columns,
+    n_sets,
+    rows_of,
+    settable,
+)
 
 Ends = Literal["coin", "game"]
 """Who picks the end of a range: a fair coin, or the game that chooses the actions."""
@@ -24,7 +33,8 @@ Ends = Literal["coin", "game"]
 ENDS: Final = ("coin", "game")
 
 MOST_CHOICES: Final = 4096
-"""Sets of variables that are compared one by one in every round: all of twelve variables."""
+"""Sets of variables that are listed and compared one by one: all of twelve variables. Where there
+are more, columns are made on demand."""
 
 COIN: Final = 1
 """The purpose for which the coins' numbers are spawned from the seed."""
@@ -38,35 +48,65 @@ class Choices:
     ----------
     actions : the set that it chooses from
     ends : who picks the ends
+    columns : the sets of variables that are compared, OBSERVE first; empty where all are listed. If
+        none are given and there are too many to list, the first ones
     """
 
     actions: ActionSet
     ends: Ends
+    columns: Columns = ()
 
     def __post_init__(self) -> None:
         if self.ends not in ENDS:
             raise InvalidInputError(f"ends must be 'coin' or 'game', got {self.ends!r}.")
-        settable, most = len(self._settable), self.actions.at_once
-        per_node = 1.0 if self.ends == "coin" else 2.0
-        n = sum(math.comb(settable, m) * per_node**m for m in range(most + 1))
+        if self.ends == "game":
+            self._require_few()
+        elif self.columns:
+            self._require_sets()
+        elif n_sets(self.actions) > MOST_CHOICES:
+            object.__setattr__(self, "columns", first_columns(self.actions))
+
+    def _require_few(self) -> None:
+        """Fixed ends are chosen from a list."""
+        if self.columns:
+            raise InvalidInputError(
+                f"With ends='game' every action is a choice by itself; got {len(self.columns)} "
+                f"sets of variables. Leave columns out, or give ends='coin'."
+            )
+        n_nodes, most = len(settable(self.actions)), self.actions.at_once
+        n = sum(math.comb(n_nodes, m) * 2.0**m for m in range(most + 1))
         if n > MOST_CHOICES:
             raise InvalidInputError(
-                f"There are {n:,.0f} ways to set up to {most} of {settable} variables at once; at "
-                f"most {MOST_CHOICES:,} are compared. Allow fewer at once, for example at_once=2."
+                f"There are {n:,.0f} ways to set up to {most} of {n_nodes} variables at once; at "
+                f"most {MOST_CHOICES:,} are compared. Allow fewer at once, for example at_once=2, "
+                f"or let a coin pick the ends, ends='coin'."
             )
 
+    def _require_sets(self) -> None:
+        nodes, most = set(settable(self.actions)), self.actions.at_once
+        if self.columns[0] or len({frozenset(column) for column in self.columns}) < len(self):
+            raise InvalidInputError(
+                "The first column sets nothing, and no two set the same variables; got "
+                f"{self.columns[:3]}... Take those of another Choices, or first_columns(actions)."
+            )
+        for column in self.columns:
+            if len(set(column)) < len(column) or len(column) > most or not nodes.issuperset(column):
+                raise InvalidInputError(
+                    f"The column {column} is not a set of up to {most} of the variables "
+                    f"{', '.join(sorted(nodes))}."
+                )
+
     @property
-    def _settable(self) -> list[str]:
-        named = zip(self.actions.names, self.actions.ranges, strict=True)
-        return [name for name, span in named if span is not None]
+    def is_whole(self) -> bool:
+        """Whether everything that can be chosen is listed."""
+        return not self.columns
 
     @cached_property
-    def targets(self) -> tuple[tuple[str, ...], ...]:
+    def targets(self) -> Columns:
         """(k,), which nodes each of them sets, in the order of the actions."""
         if self.ends == "game":
             return tuple(action.targets for action in self.actions)
-        sizes = range(self.actions.at_once + 1)
-        return tuple(chosen for n in sizes for chosen in combinations(self._settable, n))
+        return self.columns or every_column(self.actions)
 
     def __len__(self) -> int:
         return len(self.targets)
@@ -78,7 +118,7 @@ class Choices:
         return {frozenset(targets): i for i, targets in enumerate(self.targets)}
 
     def index(self, action: Action) -> int | None:
-        """Which of them an action belongs to; None if it is not in the set."""
+        """Which of them an action belongs to; None if it is not in the set, or in no column."""
         if self.ends == "game":
             return self._index.get(action)
         return self._index.get(frozenset(action.targets)) if action in self.actions else None
@@ -155,9 +195,13 @@ class Choices:
         names = self.actions.names
         if self.ends == "game":
             return actions_as_arrays(self.actions, names)
-        is_set = np.zeros((len(self), len(names)), dtype=np.bool_)
-        for i, targets in enumerate(self.targets):
-            is_set[i, [self._position[name] for name in targets]] = True
+        return self.settings_of(rows_of(self.targets, names))
+
+    def settings_of(self, is_set: Bools) -> tuple[Bools, Floats, Floats]:
+        """The same for any sets of nodes, by coin.
+
+        is_set : (n, p), which nodes each of them sets
+        """
         spans = np.array([(0.0, 0.0) if span is None else span for span in self.actions.ranges])
         middle, half = spans.mean(axis=1), 0.5 * (spans[:, 1] - spans[:, 0])
         return is_set, np.where(is_set, middle, 0.0), np.where(is_set, half**2, 0.0)
@@ -167,10 +211,16 @@ class Choices:
         """(k,), of a round: the mean over the actions that may be drawn, and for every slow node
         that is set its change cost, spread over its least stay.
         """
+        return self._with_changes(self._round_costs, rows_of(self.targets, self.actions.names))
+
+    def _with_changes(self, costs: Floats, is_set: Bools) -> Floats:
+        """Costs of rounds with those of changes, spread over the least stays.
+
+        is_set : (n, p), which nodes each round sets
+        """
         if not self.actions.change_costs:
-            return self._round_costs
-        spread = [self.actions.amortised_cost(targets) for targets in self.targets]
-        found: Floats = self._round_costs + np.array(spread)
+            return costs
+        found: Floats = costs + is_set @ np.array(self.actions.amortised_costs)
         return found
 
     @cached_property
@@ -180,17 +230,51 @@ class Choices:
             return np.ones(len(self))
         if self.ends == "game":
             return np.array(self.actions.costs)
+        if not self.is_whole:
+            return self._round_costs_of(rows_of(self.targets, self.actions.names))
         if any(len(action.settings) > 1 for action, _ in self.actions.prices):
             return np.array([self._mean_cost(self.actions_of(i)) for i in range(len(self))])
-        single = {
+        single, nothing = self._single_costs, self.actions.cost_of(OBSERVE)
+        return np.array([sum(single[name] for name in t) if t else nothing for t in self.targets])
+
+    def costs_of(self, is_set: Bools) -> Floats:
+        """(n,), the costs of any sets of nodes, without a list of the actions that may be drawn.
+
+        is_set : (n, p), which nodes each of them sets
+        """
+        return self._with_changes(self._round_costs_of(is_set), is_set)
+
+    def _round_costs_of(self, is_set: Bools) -> Floats:
+        """(n,), the same without what changes cost."""
+        if not self.actions.prices:
+            return np.ones(len(is_set))
+        parts = np.array([self._single_costs.get(name, 0.0) for name in self.actions.names])
+        found: Floats = np.where(is_set.any(axis=1), is_set @ parts, self.actions.cost_of(OBSERVE))
+        for action, price in self.actions.prices:
+            if len(action.settings) > 1:
+                own = np.isin(self.actions.names, action.targets)
+                added = sum(
+                    self.actions.cost_of(do(name, value)) for name, value in action.settings
+                )
+                n_ends = math.prod(len(self._ends[name]) for name in action.targets)
+                found[(is_set == own).all(axis=1)] += (price - added) / n_ends
+        return found
+
+    @cached_property
+    def _single_costs(self) -> dict[str, float]:
+        return {
             name: self._mean_cost([do(name, value) for value in values])
             for name, values in self._ends.items()
         }
-        nothing = self.actions.cost_of(OBSERVE)
-        return np.array([sum(single[name] for name in t) if t else nothing for t in self.targets])
 
     def _mean_cost(self, drawn: Sequence[Action]) -> float:
         return float(np.mean([self.actions.cost_of(action) for action in drawn]))
+
+    @cached_property
+    def relative_costs(self) -> Floats:
+        """(k,), in units of the cheapest; exactly 1 where they are equal."""
+        found: Floats = self.costs / self.costs.min()
+        return found
 
     @cached_property
     def sizes(self) -> Floats:

@@ -101,31 +101,70 @@ def divergences(
     E(residual^2) = v + 2 d.Cov(x, noise_j) + d'Vd + (d.mean + c - c')^2. Every term vanishes where
     the models agree, so the divergence of nearly equal models keeps its digits.
     """
+    result = np.zeros(len(is_set))
+    for a in range(len(is_set)):
+        effects = total_effects(reference.weights, reference.order, is_set[a])
+        mean = action_mean(effects, reference.intercepts, is_set[a], values[a])
+        covariance = action_covariance(effects, reference.variances, is_set[a], spreads[a])
+        result[a] = _divergence(reference, other, is_set[a], effects, mean, covariance)
+    return result
+
+
+@kernel
+def mixed_divergences(
+    reference: Model,
+    others: Parameters,
+    shares: Floats,
+    is_set: Bools,
+    values: Floats,
+    spreads: Floats,
+) -> Floats:
+    """Return the mean of the same over a mixture of models, for every action. What does not depend
+    on the model is computed once.
+
+    others : as one model has them, with the m models first: weights (m, p, p), and so on
+    shares : (m,), of the mixture
+    """
+    result = np.zeros(len(is_set))
+    for a in range(len(is_set)):
+        effects = total_effects(reference.weights, reference.order, is_set[a])
+        mean = action_mean(effects, reference.intercepts, is_set[a], values[a])
+        covariance = action_covariance(effects, reference.variances, is_set[a], spreads[a])
+        for m in range(len(shares)):
+            other = Parameters(others.weights[m], others.variances[m], others.intercepts[m])
+            told = _divergence(reference, other, is_set[a], effects, mean, covariance)
+            result[a] += shares[m] * told
+    return result
+
+
+@kernel
+def _divergence(
+    reference: Model,
+    other: Parameters,
+    is_set: Bools,
+    effects: Floats,
+    mean: Floats,
+    covariance: Floats,
+) -> float:
+    """Return the divergence under one action, of which effects, mean and covariance are given."""
     weights, variances, intercepts = reference.weights, reference.variances, reference.intercepts
     weights_other, variances_other = other.weights, other.variances
     intercepts_other = other.intercepts
-    p = weights.shape[0]
-    result = np.zeros(len(is_set))
-    for a in range(len(is_set)):
-        effects = total_effects(weights, reference.order, is_set[a])
-        mean = action_mean(effects, intercepts, is_set[a], values[a])
-        covariance = action_covariance(effects, variances, is_set[a], spreads[a])
-        total = 0.0
-        for j in range(p):
-            if is_set[a, j]:
+    p, total = len(variances), 0.0
+    for j in range(p):
+        if is_set[j]:
+            continue
+        shift = intercepts[j] - intercepts_other[j]
+        spread = 0.0
+        for k in range(p):
+            d_k = weights[j, k] - weights_other[j, k]
+            if d_k == 0.0:
                 continue
-            shift = intercepts[j] - intercepts_other[j]
-            spread = 0.0
-            for k in range(p):
-                d_k = weights[j, k] - weights_other[j, k]
-                if d_k == 0.0:
-                    continue
-                shift += d_k * mean[k]
-                spread += 2.0 * d_k * effects[k, j] * variances[j]
-                for i in range(p):
-                    spread += d_k * (weights[j, i] - weights_other[j, i]) * covariance[k, i]
-            ratio = variances[j] / variances_other[j] - 1.0
-            excess = (spread + shift * shift) / variances_other[j]
-            total += 0.5 * (ratio - math.log1p(ratio) + excess)
-        result[a] = total
-    return result
+            shift += d_k * mean[k]
+            spread += 2.0 * d_k * effects[k, j] * variances[j]
+            for i in range(p):
+                spread += d_k * (weights[j, i] - weights_other[j, i]) * covariance[k, i]
+        ratio = variances[j] / variances_other[j] - 1.0
+        excess = (spread + shift * shift) / variances_other[j]
+        total += 0.5 * (ratio - math.log1p(ratio) + excess)
+    return total
