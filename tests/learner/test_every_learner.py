@@ -125,7 +125,7 @@ def test_what_was_not_asked_for_counts(name: str) -> None:
 @pytest.mark.parametrize(
     ("action", "sample", "message"),
     [
-        (cf.OBSERVE, [0.0, math.nan, 1.0], "X2 is nan"),
+        (cf.OBSERVE, [0.0, math.inf, 1.0], "X2 is inf"),
         (cf.OBSERVE, [0.0, 1.0], "A sample is 3 numbers"),
         (cf.OBSERVE, {"X1": 1.0}, "lacks X2, X3"),
         (cf.OBSERVE, {"X1": 1.0, "X2": 0.0, "Y": 2.0}, "Y"),

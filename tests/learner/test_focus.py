@@ -94,8 +94,8 @@ def test_samples_nobody_asked_for_count(learner: cf.Focus, system: Rig) -> None:
 def test_a_refused_sample_leaves_the_learner_as_it_was(learner: cf.Focus, system: Rig) -> None:
     play(learner, system, 40)
     before = (learner.rounds, learner.estimate, learner.allocation, learner.ask())
-    with pytest.raises(cf.InvalidInputError, match="X2 is nan"):
-        learner.tell(cf.OBSERVE, [0.0, math.nan, 1.0])
+    with pytest.raises(cf.InvalidInputError, match="X2 is inf"):
+        learner.tell(cf.OBSERVE, [0.0, math.inf, 1.0])
     with pytest.raises(cf.InvalidInputError, match="'X1' cannot have failed"):
         learner.tell(cf.do("X2", 2.0), [0.0, 2.0, 0.0], failed=["X1"])
     assert (learner.rounds, learner.estimate, learner.allocation, learner.ask()) == before

@@ -106,6 +106,7 @@ def stopped() -> cf.Focus:
     slow = cf.ActionSet(dict.fromkeys(CHAIN.names, (-2.0, 2.0)), change_costs={"X1": 3, "X2": 2})
     learner = finish(cf.Focus(slow, INTERCEPTS, epsilon=0.15, delta=0.5), rig(), 3000)
     learner.continue_after_stop()
+    learner.tell(cf.do("X1", 2.0), {"X2": None, "X3": 0.0})
     learner.ask_batch(3)
     return learner
 

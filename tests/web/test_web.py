@@ -431,7 +431,9 @@ def test_without_a_script_forms_work_too(campaign: Campaign, path: Path) -> None
 def test_downloads(campaign: Campaign, path: Path) -> None:
     with serve(path) as address:
         lines = httpx.get(f"{address}/samples.csv").text.splitlines()
-        assert len(lines) == 1 + 8 and lines[0].startswith("round,at,who,id,target,value,heat")
+        assert len(lines) == 1 + 8 and lines[0].startswith(
+            "round,at,performed,who,id,action,failed,heat"
+        )
         assert len(httpx.get(f"{address}/campaign.json").json()["events"]) == 16
         report = httpx.get(f"{address}/report.html")
         assert report.headers["Content-Disposition"].startswith("attachment")

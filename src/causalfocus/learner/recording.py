@@ -95,10 +95,11 @@ class Recording(ABC, Generic[S]):
 
     @property
     def cost(self) -> float:
-        """What the rounds so far have cost, and the changes between them in the order of telling;
-        actions that are not in the set are passed over.
+        """What the rounds so far have cost, and the changes between them in the order of telling. A
+        value other than the ends of its range costs what these cost on average; a change to it, or
+        from it, is passed over.
         """
-        return cost_of(self.actions, self._state.tallies) + self._state.change_cost
+        return cost_of(self.actions, self._state.tallies) + self._state.other_cost
 
     @property
     def pending(self) -> tuple[Ask, ...]:
@@ -266,7 +267,7 @@ class Recording(ABC, Generic[S]):
         if at is not None and not told.withdrawn:
             counts = counts.copy()
             counts[at] += 1
-        if at is not None or told.action in self.actions:  # of the set, if in no column
+        if not told.withdrawn and (at is not None or told.action in self.actions):  # or no column
             tallies = {**tallies, told.action: tallies.get(told.action, 0) + 1}
             if not is_evidence and not told.is_complete:
                 losses = {**losses, told.action: losses.get(told.action, 0) + 1}
@@ -277,7 +278,7 @@ class Recording(ABC, Generic[S]):
             tallies=tallies,
             losses=losses,
             asks=self._asks_after(told),
-            **({} if told.withdrawn else self._change_to(told.action)),
+            **({} if told.withdrawn else self._other_cost_of(told.action)),
         )
 
     def _asks_after(self, told: Told) -> Asks:
@@ -290,13 +291,15 @@ class Recording(ABC, Generic[S]):
             asks = asks.put(ask, self._blocks_after([ask]))
         return asks.settle(told.ask)
 
-    def _change_to(self, action: Action) -> dict[str, Any]:
-        """What becomes of the cost of changes when an action is told."""
-        if not self.actions.change_costs or action not in self.actions:
+    def _other_cost_of(self, action: Action) -> dict[str, Any]:
+        """What becomes of the costs that are not tallied when an action is told."""
+        last, spent = self._state.last, self._state.other_cost
+        if action not in self.actions:
+            return {"other_cost": spent + self.actions.cost_of(action)}
+        if not self.actions.change_costs:
             return {}
-        last, spent = self._state.last, self._state.change_cost
         more = 0.0 if last is None else self.actions.change_cost(last, action)
-        return {"last": action, "change_cost": spent + more}
+        return {"last": action, "other_cost": spent + more}
 
     def is_evidence(self, told: Told) -> bool:
         """Whether a line of the log counts for anything but itself: not if it was withdrawn, if a

@@ -51,7 +51,7 @@ def result_of(
     decision: Decision,
     tallies: Mapping[Action, int],
     *,
-    change_cost: float,
+    other_cost: float,
     has_stopped: bool,
 ) -> Result:
     """What a rule has to say of an estimate, certified if it has stopped and is not refuted."""
@@ -66,7 +66,7 @@ def result_of(
         delta=guarantee.delta,
         epsilon=guarantee.epsilon,
         counts=tally(guarantee.actions, tallies),
-        cost=cost_of(guarantee.actions, tallies) + change_cost,
+        cost=cost_of(guarantee.actions, tallies) + other_cost,
     )
 
 

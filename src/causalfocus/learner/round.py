@@ -228,7 +228,7 @@ class Rounds:
             standing.estimate,
             standing.decision,
             state.tallies,
-            change_cost=state.change_cost,
+            other_cost=state.other_cost,
             has_stopped=has_stopped,
         )
 

@@ -93,7 +93,8 @@ class LearnerState:
     losses : of these, rounds in which a value could not be measured
     asks : what was asked for
     last : the last action of the set that was told, where changes cost something
-    change_cost : what the changes from one such action to the next have cost
+    other_cost : of actions that are not in the set, and of the changes from one action of it to the
+        next
     """
 
     rounds: int
@@ -103,7 +104,7 @@ class LearnerState:
     losses: Mapping[Action, int]
     asks: Asks
     last: Action | None = None
-    change_cost: float = 0.0
+    other_cost: float = 0.0
 
     def change(self, **parts: Any) -> Self:
         """The same with other parts: `dataclasses.replace` would take a tenth of a round."""

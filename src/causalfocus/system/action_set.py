@@ -149,13 +149,22 @@ class ActionSet:
         return dict(self.prices)
 
     def cost_of(self, action: Action) -> float:
-        """Of one action of the set; 1 if no costs were given."""
+        """Of one action; 1 if no costs were given. A value other than the ends of its range costs
+        what these cost on average, and what cannot be set at all costs 1.
+        """
         if not self.prices:
             return 1.0
         price = self._price.get(action)
         if price is not None:
             return price
-        return sum(self._price.get(do(name, value), 1.0) for name, value in action.settings) or 1.0
+        return sum(self._single_price(name, value) for name, value in action.settings) or 1.0
+
+    def _single_price(self, name: str, value: float) -> float:
+        """Of setting one node."""
+        ends = self._ends.get(name, ())
+        if value in ends or not ends:
+            return self._price.get(do(name, value), 1.0)
+        return sum(self._price.get(do(name, end), 1.0) for end in ends) / len(ends)
 
     def change_cost(self, before: Action, after: Action) -> float:
         """What it costs to go from one round's action to that of the next, beside the rounds: the
