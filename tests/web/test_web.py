@@ -56,7 +56,7 @@ def campaign(path: Path) -> Iterator[Campaign]:
     actions = cf.ActionSet(
         dict(zip(("heat", "flow", NASTY), [(-2.0, 2.0)] * 3, strict=True)), costs={"heat": 3}
     )
-    with Campaign.create(path, actions, SPACE, epsilon=0.1, title=f"Rig {NASTY}") as found:
+    with Campaign.create(path, actions, SPACE, epsilon=0.1, title=f"Rig {NASTY}", seed=0) as found:
         rng = np.random.default_rng(0)
         for _ in range(8):
             (asked,) = found.next(who=NASTY)
@@ -121,7 +121,7 @@ def test_a_campaign_in_the_browser(page: Page, path: Path) -> None:
         page.get_by_role("button", name="What next?").click()
         expect(page.locator(".action")).to_have_text("Observe: set nothing")
         page.locator("#value-1").fill("abc")
-        page.locator("#value-2").fill("nan")
+        page.locator("#value-2").fill("inf")
         page.get_by_role("button", name="Record").click()
         expect(page.locator("#error-1")).to_have_text("'abc' for X1 is not a number.")
         expect(page.locator("#error-2")).to_contain_text("not a finite number")
@@ -139,7 +139,7 @@ def test_a_campaign_in_the_browser(page: Page, path: Path) -> None:
         rng = np.random.default_rng(0)
         with Campaign.open(path) as other:  # the server is another process
             (asked,) = other.next()
-            page.get_by_text("Set X1 to -2 °C").wait_for()
+            page.get_by_text(re.compile(r"Set X1 to -?2 °C")).wait_for()
             page.locator("#value-1").fill("0.123")  # of X2: someone begins to type
             evidence = page.locator("#evidence-now").inner_text()
             for _ in range(60):

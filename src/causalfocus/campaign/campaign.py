@@ -306,10 +306,10 @@ class Campaign(Mending):
             with self._ledger.lock:
                 refuse_known(events, self._log)
 
-        def placed(first: int) -> list[Event]:
+        def with_numbers(first: int) -> list[Event]:
             return [replace(event, round=number) for number, event in enumerate(events, first)]
 
-        return len(self._ledger.learn_and_write(placed, on_learned))
+        return len(self._ledger.learn_and_write(with_numbers, on_learned))
 
     def note(self, text: str, *, who: str | None = None) -> Event:
         """Write something down."""

@@ -14,7 +14,7 @@ from causalfocus.system.action_set import ActionSet
 from causalfocus.system.names import position
 
 
-def changed(specification: Specification, event: Event) -> Specification:
+def apply_change(specification: Specification, event: Event) -> Specification:
     """The specification after an event that changes it."""
     given, facts = specification.to_dict(), event.facts or {}
     match event.kind:

@@ -6,7 +6,7 @@ from hashlib import sha256
 from sqlite3 import Connection
 from typing import Any, Final
 
-from causalfocus.campaign.changes import changed
+from causalfocus.campaign.changes import apply_change
 from causalfocus.campaign.checkpoint import CODE_IN_USE
 from causalfocus.campaign.events import (
     COLUMNS,
@@ -52,7 +52,7 @@ class EventLog:
         """As it stands after an event."""
         found = self._first
         for event in self.changes(seq):
-            found = changed(found, event)
+            found = apply_change(found, event)
         return found
 
     @property

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from causalfocus.campaign.changes import added_facts, changed, widened_facts
+from causalfocus.campaign.changes import added_facts, apply_change, widened_facts
 from causalfocus.campaign.entry import as_text, by_whom
 from causalfocus.campaign.events import Event, Kind
 from causalfocus.campaign.matching import LARGEST_NUMBER, pending_action
@@ -183,7 +183,7 @@ class Mending(CampaignView):
         self, kind: Kind, facts: dict[str, Any], reason: str, who: str | None = None
     ) -> Event:
         event = Event(kind=kind, who=by_whom(who), note=as_text(reason), facts=facts)
-        changed(self.specification, event)  # whatever it refuses is refused before it is written
+        apply_change(self.specification, event)  # what it refuses is refused before it is written
         return self._ledger.learn_and_write(lambda _: [event])[0]
 
     def _line(self, number: int) -> Told:

@@ -9,7 +9,7 @@ from typing import Any, Final, overload
 import numpy as np
 
 from causalfocus.arrays import Floats
-from causalfocus.campaign.changes import changed
+from causalfocus.campaign.changes import apply_change
 from causalfocus.campaign.checkpoint import pack, unpack
 from causalfocus.campaign.events import Event, Toss
 from causalfocus.campaign.specification import Specification
@@ -231,9 +231,9 @@ class Playback:
         question; else the samples are the same, and a stop that was noted stands.
         """
         lines, stopped = list(self.learner.log), self.stopped
-        self.specification = changed(self.specification, event)
+        self.specification = apply_change(self.specification, event)
         p = len(self.specification.names)
-        self._learn_again([replace(told, sample=padded(told.sample, p)) for told in lines], 1)
+        self._learn_again([replace(told, sample=pad_row(told.sample, p)) for told in lines], 1)
         if stopped is not None and event.kind != "added":
             self._stop(stopped)
 
@@ -363,7 +363,7 @@ def as_told(event: Event, p: int) -> Told:
     """
     if event.action is None:
         raise LogError(f"Event {event.seq} brings a sample of no action.")
-    return Told(event.action, padded(event.row, p), event.ask, event.failed)
+    return Told(event.action, pad_row(event.row, p), event.ask, event.failed)
 
 
 def amend(told: Told, by: Event, p: int) -> Told:
@@ -371,10 +371,10 @@ def amend(told: Told, by: Event, p: int) -> Told:
     if by.kind == "withdrawn":
         return replace(told, withdrawn=True)
     action = told.action if by.action is None else by.action
-    return Told(action, padded(by.row, p), told.ask, by.failed)
+    return Told(action, pad_row(by.row, p), told.ask, by.failed)
 
 
-def padded(row: Floats, p: int) -> Floats:
+def pad_row(row: Floats, p: int) -> Floats:
     """A sample with one number per variable, nan for those that came later.."""
     found = np.full(p, np.nan)
     found[: len(row)] = row

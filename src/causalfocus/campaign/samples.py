@@ -37,7 +37,7 @@ SEPARATORS: Final = {";": "semicolons", "\t": "tabs", "|": "bars"}
 NOTHING_MORE: Final = Details()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Line:
     """A line of a file that was understood.
 
@@ -208,10 +208,17 @@ def _line(
             raise InvalidInputError("it has values, and says that it was not done")
         if not (sample or not_done):
             return None
-        return Line(number, action, sample, int(given["id"]), details, not_done)
+        return Line(
+            number=number,
+            action=action,
+            sample=sample,
+            id=int(given["id"]),
+            details=details,
+            not_done=not_done,
+        )
     row = Moments(names).as_row(action or OBSERVE, sample, allow_missing=True)
     require_round(actions, action or OBSERVE, tuple(row.tolist()), details)
-    return Line(number, action, sample, details=details)
+    return Line(number=number, action=action, sample=sample, details=details)
 
 
 def _details(given: Mapping[str, str], names: Sequence[str], said: Details) -> Details:

@@ -38,7 +38,7 @@ def loss_alarms(tallies: Mapping[Action, int], losses: Mapping[Action, int]) -> 
     for (name, value), members in groups.items():
         inside = sum(tallies[action] for action in members)
         gone = sum(losses.get(action, 0) for action in members)
-        evidence = _mixed(gone, inside) + _mixed(lost - gone, n - inside) - single
+        evidence = _log_mixture(gone, inside) + _log_mixture(lost - gone, n - inside) - single
         words = f"do({name} = {value:g})" if name else "observe"
         found.append(Alarm("loss", name, None, words, evidence - math.log(len(groups))))
     return tuple(sorted(found, key=lambda alarm: -alarm.evidence))
@@ -53,7 +53,7 @@ def _groups(actions: Iterable[Action]) -> dict[tuple[str, float], list[Action]]:
     return found
 
 
-def _mixed(lost: int, n: int) -> float:
+def _log_mixture(lost: int, n: int) -> float:
     """Log probability of a sequence with so many losses, mixed over Beta(1/2, 1/2)."""
     return math.lgamma(lost + 0.5) + math.lgamma(n - lost + 0.5) - math.lgamma(n + 1.0) - LOG_PI
 

@@ -37,7 +37,7 @@ class Recording(ABC, Generic[S]):
     def __init__(self, choices: Choices, seed: int | None) -> None:
         self.actions, self._choices = choices.actions, choices
         self.seed = checked_seed(seed)
-        self._blocks_of = Blocking(choices)
+        self._kept_rules = Blocking(choices)
         self._log: MutableSequence[Told] = []
 
     def _blank_state(self) -> LearnerState:
@@ -48,7 +48,7 @@ class Recording(ABC, Generic[S]):
             counts=np.zeros(len(self._choices)),
             tallies={},
             losses={},
-            asks=Asks(blocks=self._blocks_of.start()),
+            asks=Asks(blocks=self._kept_rules.start()),
         )
 
     @property
@@ -61,11 +61,11 @@ class Recording(ABC, Generic[S]):
         return self._choices
 
     @property
-    def _blocking(self) -> Blocking:
+    def _block_rules(self) -> Blocking:
         """What blocks mean for the present choices; made anew when there are more."""
-        if self._blocks_of.choices is not self.choices:
-            self._blocks_of = Blocking(self.choices)
-        return self._blocks_of
+        if self._kept_rules.choices is not self.choices:
+            self._kept_rules = Blocking(self.choices)
+        return self._kept_rules
 
     @property
     def log(self) -> Sequence[Told]:
@@ -157,10 +157,10 @@ class Recording(ABC, Generic[S]):
         number, blocks = self._state.asks.issued + 1, self._state.asks.blocks
         chosen = self._choose_in_blocks(n, counts, t)
         asks = []
-        for i, at in enumerate(self._blocking.order(blocks, chosen, number)):
-            settings = self._blocking.settings[at] if blocks else ()
-            shared = self._blocking.coins(blocks, settings, number + i)
-            blocks = self._blocking.after(blocks, settings, number + i, shared)
+        for i, at in enumerate(self._block_rules.order(blocks, chosen, number)):
+            settings = self._block_rules.settings[at] if blocks else ()
+            shared = self._block_rules.coins(blocks, settings, number + i)
+            blocks = self._block_rules.after(blocks, settings, number + i, shared)
             action = self.choices.draw(at, self.seed, number + i, shared)
             tossed = self.choices.coin_names(at)
             coins = tuple((name, shared.get(name, number + i)) for name in tossed)
@@ -175,8 +175,9 @@ class Recording(ABC, Generic[S]):
             if not blocks:
                 at = self.next_index(counts, t + i)
             else:
-                at = self.next_index(counts, t + i, self._blocking.latitude(blocks))
-                blocks = self._blocking.after(blocks, self._blocking.settings[at], number + i, {})
+                at = self.next_index(counts, t + i, self._block_rules.latitude(blocks))
+                settings = self._block_rules.settings[at]
+                blocks = self._block_rules.after(blocks, settings, number + i, {})
             counts[at] += 1
             chosen.append(at)
         return chosen
@@ -186,8 +187,8 @@ class Recording(ABC, Generic[S]):
         blocks, issued = self._state.asks.blocks, self._state.asks.issued
         for ask in asks:
             if blocks and ask.number > issued:
-                settings = self._blocking.settings_of(ask.action)
-                blocks = self._blocking.after(blocks, settings, ask.number, dict(ask.coins))
+                settings = self._block_rules.settings_of(ask.action)
+                blocks = self._block_rules.after(blocks, settings, ask.number, dict(ask.coins))
         return blocks
 
     def put_ask(self, number: int, action: Action, coins: tuple[tuple[str, int], ...] = ()) -> None:
