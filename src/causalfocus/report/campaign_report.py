@@ -21,6 +21,7 @@ from causalfocus.report.drawings import (
     graph_drawing,
     quantile_drawing,
 )
+from causalfocus.report.spending import by_words
 from causalfocus.report.svg import Drawn
 from causalfocus.version import __version__
 
@@ -72,7 +73,8 @@ def report_html(campaign: Campaign) -> str:
 
 def drawings(campaign: Campaign, now: Status) -> dict[str, Drawn]:
     """Graph, evidence and allocation."""
-    result, stop = campaign.result(), campaign.stop
+    result, stop, learner = campaign.result(), campaign.stop, campaign.learner
+    at_once = learner.actions.at_once
     return {
         "graph": graph_drawing(
             result.model, now.edges, now.threshold, is_certain=now.state == "certified"
@@ -80,7 +82,9 @@ def drawings(campaign: Campaign, now: Status) -> dict[str, Drawn]:
         "evidence": evidence_drawing(
             campaign.curve(), now.threshold, None if stop is None else result.rounds
         ),
-        "allocation": allocation_drawing(now.counts, now.share),
+        "allocation": allocation_drawing(
+            by_words(learner.counts, at_once=at_once), by_words(learner.allocation, at_once=at_once)
+        ),
     }
 
 

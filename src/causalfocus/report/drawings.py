@@ -234,7 +234,7 @@ def evidence_drawing(
     return picture(640, 270, label, *parts)
 
 
-def allocation_drawing(counts: Mapping[str, int], share: Mapping[str, float]) -> Drawn:
+def allocation_drawing(counts: Mapping[str, float], share: Mapping[str, float]) -> Drawn:
     """Bars of the rounds done; a mark where their share should tend to."""
     total = sum(counts.values())
     names = {name: _short(name, 26) for name in counts}

@@ -15,6 +15,8 @@ from causalfocus.cli.campaign.options import File
 from causalfocus.cli.options import AsJson
 
 NOT_STOPPED = 3
+MOST_SHOWN = 15
+"""Actions that are listed with their rounds."""
 
 
 def show_status(file: File, as_json: AsJson = False) -> None:
@@ -93,7 +95,8 @@ def _rounds(now: Status) -> Text:
         text += f" About {left.rounds:,} more ({left.low:,} to {left.high:,}) if the system is so."
     if now.n_left_out:
         text += f" {now.n_left_out:,} of them count for no evidence."
-    busy = {action: n for action, n in now.counts.items() if n}
+    busy = [f"{action} {n:,}" for action, n in now.counts.items() if n]
     if busy:
-        text += " So far: " + ", ".join(f"{action} {n:,}" for action, n in busy.items()) + "."
+        more = f" and {len(busy) - MOST_SHOWN} other actions" if len(busy) > MOST_SHOWN else ""
+        text += f" So far: {', '.join(busy[:MOST_SHOWN])}{more}."
     return Text(text)
