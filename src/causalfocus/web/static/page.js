@@ -82,11 +82,11 @@ function saveTyped(place, asked) {
   kept.textContent = "Number " + shown.dataset.asked + " was answered elsewhere meanwhile. You had typed: " + values.join(", ") + ".";
 }
 
-// What someone is typing stays, as long as the action that it answers is still pending.
+// What someone is typing, and what is wrong with it, stays as long as the action that it answers is still pending.
 function isBusy(place, asked) {
   const shown = place.querySelector("[data-asked]");
   if (!shown || String(asked) !== shown.dataset.asked) return false;
-  return typed(shown).length > 0;
+  return typed(shown).length > 0 || shown.querySelector(".error:not(:empty)") !== null;
 }
 
 async function send(form) {
