@@ -230,3 +230,26 @@ def test_when_it_was_performed_and_requests_that_come_again(campaign: Campaign) 
     with pytest.raises(cf.InvalidInputError, match="'yesterday' is no time"):
         campaign.record([0.0, 0.0, 0.0], action=cf.OBSERVE, performed="yesterday")
     assert campaign.rounds == 1
+
+
+def test_achieved_values_leave_the_design_as_it_is(tmp_path: Path) -> None:
+    """Recorded as 1.9 or 2.1, the asked actions cover the set as they do with nominal values."""
+    tallies = []
+    for name, miss in (("exact", 0.0), ("near", 0.05)):
+        system, rng = rig(3, SYSTEM), np.random.default_rng(1)
+        path = tmp_path / f"{name}.campaign"
+        with Campaign.create(path, ACTIONS, SPACE, epsilon=0.01, seed=0) as campaign:
+            for _ in range(150):
+                (asked,) = campaign.next()
+                reached = {k: v + miss * rng.normal() for k, v in asked.action.settings}
+                row = system(cf.do(reached) if reached else cf.OBSERVE)
+                campaign.record(dict(zip(SYSTEM.names, row, strict=True)))
+            counts = campaign.learner.counts
+            shares = [
+                sum(n for action, n in counts.items() if action.targets == targets) / 150
+                for targets in ((), ("X1",), ("X2",), ("X3",))
+            ]
+            assert min(shares) >= 0.5 / np.sqrt(150) and sum(shares) == pytest.approx(1.0)
+            assert campaign.learner.moments.n == 150
+            tallies.append(np.array(shares))
+    assert np.abs(tallies[0] - tallies[1]).max() < 0.1

@@ -43,7 +43,7 @@ def test_the_example_of_campaigns_runs(capsys: pytest.CaptureFixture[str]) -> No
     document = (ROOT / "docs" / "campaigns.md").read_text()
     (block,) = re.findall(r"```python\n(.*?)```", document, re.DOTALL)
     exec(compile(block, "campaigns.md", "exec"), {})  # noqa: S102
-    assert capsys.readouterr().out.startswith("2 ")
+    assert capsys.readouterr().out.startswith("3 ")
     (text,) = re.findall(r"```yaml\n(.*?)```", document, re.DOTALL)
     found = campaign.Specification.from_dict(yaml.safe_load(text))
     assert found.actions.ranges == ((20.0, 80.0), (1.0, 3.0), None) and found.epsilon == 0.07
