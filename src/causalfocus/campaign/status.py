@@ -205,7 +205,7 @@ def statement(campaign: Campaign, result: Result) -> str:
     doubt = "" if campaign.contradiction is None else f" But: {campaign.contradiction}"
     if not result.certified:
         return (
-            f"Nothing is certified yet, after {result.rounds:,} rounds. The graph shown is the "
+            f"Nothing is certified yet, after {campaign.rounds:,} rounds. The graph shown is the "
             f"best guess so far.{doubt}"
         )
     guarantee = campaign.learner.guarantee

@@ -124,8 +124,8 @@ def add(
     with Campaign.open(file) as campaign:
         event = campaign.add_variable(name, entry, reason, who=who)
         words = (
-            f"{name} is a variable from now on. The {campaign.rounds:,} rounds so far lack its "
-            f"value and count for no evidence until they are corrected."
+            f"{name} is a variable from now on. What was recorded so far ({campaign.rounds:,} "
+            f"rounds) lacks its value and counts for no evidence until it is corrected."
         )
         _say(event, {"variable": name, **entry}, words, as_json=as_json)
 
