@@ -49,6 +49,8 @@ def learner_of(rule: str, p: int) -> tuple[Any, Any]:
 
     has_new_words = "rule" in inspect.signature(cf.Focus).parameters
     option = {"rule": rule} if has_new_words else {"stopping": EARLIER[rule]}
+    if "ends" in inspect.signature(cf.Focus).parameters:
+        option["ends"] = "game"  # so that what is asked for is what the log answers
     space = cf.ModelClass(0.15, max_effect=1.5, noise_variance=(0.8, 1.2), intercept=False)
     model = cf.random_sem(p, density=0.3, seed=1, space=space)
     actions = cf.ActionSet(dict.fromkeys(model.names, (-2.0, 2.0)))

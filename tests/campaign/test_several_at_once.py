@@ -15,7 +15,7 @@ from causalfocus.campaign import Campaign, LogError, Specification
 from causalfocus.campaign.export import event_dict, samples_csv, whole_json
 from causalfocus.campaign.samples import action_in, action_text, read_samples
 from causalfocus.campaign.sheet import run_sheet, sheet_csv
-from causalfocus.system.choices import coins_of
+from causalfocus.system.coins import coins_of
 
 RANGES = dict.fromkeys(SYSTEM.names, (-2.0, 2.0))
 

@@ -13,7 +13,8 @@ from causalfocus.campaign.checkpoint import pack, unpack
 from causalfocus.learner.blocks import Blocking, Blocks
 from causalfocus.learner.parts import are_same
 from causalfocus.learner.state import Ask
-from causalfocus.system.choices import Choices, coins_of
+from causalfocus.system.choices import Choices
+from causalfocus.system.coins import coins_of
 from worlds import CHAIN, SPACE, actions_of, new_focus, play, rig
 
 RANGES = dict.fromkeys(CHAIN.names, (-2.0, 2.0))

@@ -5,7 +5,8 @@ import pytest
 from scipy import stats
 
 import causalfocus as cf
-from causalfocus.system.choices import Choices, coins_of
+from causalfocus.system.choices import Choices
+from causalfocus.system.coins import coins_of
 from worlds import ACTIONS, actions_of, new_focus, play, rig
 
 

@@ -1,10 +1,10 @@
 """What every learner is: ask, tell, estimate, decision; and a log that is the whole truth."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from causalfocus.arrays import Floats
@@ -38,7 +38,7 @@ class Told:
     @property
     def is_complete(self) -> bool:
         """Whether no value is missing."""
-        return not np.isnan(self.sample).any()
+        return not math.isnan(self.sample.sum())
 
     @property
     def effective_action(self) -> Action:

@@ -156,13 +156,17 @@ class Recording(ABC, Generic[S]):
                 counts[at] += 1
         number, blocks = self._state.asks.issued + 1, self._state.asks.blocks
         chosen = self._choose_in_blocks(n, counts, t)
-        asks = []
-        for i, at in enumerate(self._block_rules.order(blocks, chosen, number)):
-            settings = self._block_rules.settings[at] if blocks else ()
-            shared = self._block_rules.coins(blocks, settings, number + i)
-            blocks = self._block_rules.after(blocks, settings, number + i, shared)
-            action = self.choices.draw(at, self.seed, number + i, shared)
-            tossed = self.choices.coin_names(at)
+        asks, shared = [], dict[str, int]()
+        choices = self.choices
+        for i, at in enumerate(
+            self._block_rules.order(blocks, chosen, number) if blocks else chosen
+        ):
+            if blocks:
+                settings = self._block_rules.settings[at]
+                shared = self._block_rules.coins(blocks, settings, number + i)
+                blocks = self._block_rules.after(blocks, settings, number + i, shared)
+            action = choices.draw(at, self.seed, number + i, shared)
+            tossed = choices.coin_names(at)
             coins = tuple((name, shared.get(name, number + i)) for name in tossed)
             asks.append(Ask(number + i, action, self._state.rounds, coins))
         return asks
@@ -268,7 +272,8 @@ class Recording(ABC, Generic[S]):
         if at is not None and not told.withdrawn:
             counts = counts.copy()
             counts[at] += 1
-        if not told.withdrawn and (at is not None or told.action in self.actions):  # or no column
+        is_listed = at is not None or told.action in self.actions  # if in no column
+        if is_listed and not told.withdrawn:
             tallies = {**tallies, told.action: tallies.get(told.action, 0) + 1}
             if not is_evidence and not told.is_complete:
                 losses = {**losses, told.action: losses.get(told.action, 0) + 1}
@@ -279,7 +284,7 @@ class Recording(ABC, Generic[S]):
             tallies=tallies,
             losses=losses,
             asks=self._asks_after(told),
-            **({} if told.withdrawn else self._other_cost_of(told.action)),
+            **({} if told.withdrawn else self._other_cost_of(told.action, is_listed=is_listed)),
         )
 
     def _asks_after(self, told: Told) -> Asks:
@@ -292,13 +297,16 @@ class Recording(ABC, Generic[S]):
             asks = asks.put(ask, self._blocks_after([ask]))
         return asks.settle(told.ask)
 
-    def _other_cost_of(self, action: Action) -> dict[str, Any]:
-        """What becomes of the costs that are not tallied when an action is told."""
-        last, spent = self._state.last, self._state.other_cost
-        if action not in self.actions:
-            return {"other_cost": spent + self.actions.cost_of(action)}
-        if not self.actions.change_costs:
+    def _other_cost_of(self, action: Action, *, is_listed: bool) -> dict[str, Any]:
+        """What becomes of the costs that are not tallied when an action is told.
+
+        is_listed : whether it is an action of the set
+        """
+        if is_listed and not self.actions.change_costs:
             return {}
+        last, spent = self._state.last, self._state.other_cost
+        if not is_listed:
+            return {"other_cost": spent + self.actions.cost_of(action)}
         more = 0.0 if last is None else self.actions.change_cost(last, action)
         return {"last": action, "other_cost": spent + more}
 

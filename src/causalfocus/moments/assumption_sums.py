@@ -74,7 +74,7 @@ class Watch:
                 float(self.n),
             )
         n = self.n + len(samples)
-        return replace(self, n=n, sums=sums, groups=groups, firsts=firsts)
+        return Watch(p=self.p, n=n, sums=sums, groups=groups, firsts=firsts, marks=self.marks)
 
     def with_mark(self, mark: int) -> "Watch":
         """The present state is remembered."""

@@ -312,11 +312,11 @@ class Moments:
     def _check(self, action: Action, row: Floats, *, allow_missing: bool = False) -> None:
         """Raise on values that cannot be; write the assigned values over reports that mean them."""
         require_action(action)
-        is_wrong = ~(np.abs(row) <= LARGEST_VALUE)
-        if allow_missing:
-            is_wrong &= ~np.isnan(row)
-        if is_wrong.any():
-            j = int(np.flatnonzero(is_wrong)[0])
+        is_right = np.abs(row) <= LARGEST_VALUE
+        if not is_right.all() and allow_missing:
+            is_right |= np.isnan(row)
+        if not is_right.all():
+            j = int(np.flatnonzero(~is_right)[0])
             raise InvalidInputError(
                 f"The value of {self.names[j]} is {row[j]:g}: every value must be a finite number "
                 f"of size at most {LARGEST_VALUE:g}. Leave the sample out if it was not measured."

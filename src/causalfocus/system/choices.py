@@ -18,6 +18,7 @@ from causalfocus.arrays import Bools, Floats
 from causalfocus.errors import InvalidInputError
 from causalfocus.system.action_set import ActionSet
 from causalfocus.system.actions import OBSERVE, Action, actions_as_arrays, do
+from causalfocus.system.coins import Coins
 from causalfocus.system.columns import (
     Columns,
     every_column,
@@ -35,9 +36,6 @@ ENDS: Final = ("coin", "game")
 MOST_CHOICES: Final = 4096
 """Sets of variables that are listed and compared one by one: all of twelve variables. Where there
 are more, columns are made on demand."""
-
-COIN: Final = 1
-"""The purpose for which the coins' numbers are spawned from the seed."""
 
 
 @dataclass(frozen=True)
@@ -147,26 +145,33 @@ class Choices:
         """
         if self.ends == "game":
             return self.actions[index]
-        targets = self.targets[index]
-        if not targets:
-            return OBSERVE
-        p, at = len(self.actions.names), self._position
-        numbers = {name: (coins or {}).get(name, number) for name in targets}
-        tossed = {n: coins_of(seed, n, p) for n in set(numbers.values())}
-        return Action(
-            tuple(
-                (name, self._ends[name][-1 if tossed[numbers[name]][at[name]] else 0])
-                for name in targets
+        at, own = self._position, Coins(seed, number)
+        if coins:
+            tossed = {n: Coins(seed, n) for n in set(coins.values())}
+            heads = tuple(
+                (tossed[coins[name]] if name in coins else own).is_head(at[name])
+                for name in self.targets[index]
             )
-        )
+        else:
+            heads = tuple(own.is_head(at[name]) for name in self.targets[index])
+        action = self._drawn.get((index, heads))
+        if action is None:
+            ends = zip(self.targets[index], heads, strict=True)
+            action = Action(tuple((name, self._ends[name][-1 if up else 0]) for name, up in ends))
+            self._drawn[index, heads] = action
+        return action
+
+    @cached_property
+    def _drawn(self) -> dict[tuple[int, tuple[bool, ...]], Action]:
+        """Actions that were drawn before, by choice and coins: they need not be made again."""
+        return {}
 
     def end_of(self, name: str, seed: int, number: int) -> float | None:
         """The value that the coin of an ask gives to a node; None if no coin picks its ends."""
         values = self._ends.get(name, ())
         if self.ends == "game" or len(values) < 2:
             return None
-        coins = coins_of(seed, number, len(self.actions.names))
-        return values[1 if coins[self._position[name]] else 0]
+        return values[1 if Coins(seed, number).is_head(self._position[name]) else 0]
 
     def law(self, name: str) -> tuple[tuple[float, float], ...]:
         """The values that a coin may give to a node, each with its probability."""
@@ -175,9 +180,11 @@ class Choices:
 
     def coin_names(self, index: int) -> tuple[str, ...]:
         """Nodes whose end a coin picks in a choice; none for those whose range is one value."""
-        if self.ends == "game":
-            return ()
-        return tuple(name for name in self.targets[index] if self.has_coin(name))
+        return self._coin_names[index]
+
+    @cached_property
+    def _coin_names(self) -> tuple[tuple[str, ...], ...]:
+        return tuple(tuple(filter(self.has_coin, targets)) for targets in self.targets)
 
     def has_coin(self, name: str) -> bool:
         """Whether a coin picks the end of a node where it is set."""
@@ -304,12 +311,3 @@ class Choices:
                 drawn = self.actions_of(i)
                 found.update(dict.fromkeys(drawn, float(share) / len(drawn)))
         return found
-
-
-def coins_of(seed: int, number: int, p: int) -> Bools:
-    """(p,), a fair coin for every node: a function of the seed, the number of the ask and the node,
-    so that it cannot depend on anything else.
-    """
-    words = np.random.SeedSequence(seed, spawn_key=(COIN, number)).generate_state(-(-p // 32))
-    bits = np.unpackbits(words.view(np.uint8), count=p)
-    return bits.astype(np.bool_)
