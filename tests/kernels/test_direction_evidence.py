@@ -90,7 +90,7 @@ def test_evidence_along_a_direction_is_a_lower_bound(s: int, stiffness: float, d
         assert at_worst[0] < 0.3
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("around", [(0.93, 1.07), (1.15, 1.25), (1.3, 1.4)])
 def test_no_alternative_has_less_than_the_bound(seed: int, around: tuple[float, float]) -> None:
     """The other coefficients and the noise are searched for the worst alternative, also where it
