@@ -26,7 +26,7 @@ def test_a_correction_is_learned_as_if_it_had_been_right_at_once(
             name = "X3" if campaign.learner.log[number - 1].action.target != "X3" else "X1"
             campaign.correct(number, {name: value}, "slip of the pen", who="Ada")
         fill(campaign, 3, seed=9)
-        corrected = {number: event.sample for number, event in campaign.amendments().items()}
+        corrected = {number: by[-1].sample for number, by in campaign.amendments().items()}
         assert sorted(corrected) == [7, 48]
         right = [
             (told.action, corrected.get(i) or tuple(told.sample))

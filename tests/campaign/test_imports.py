@@ -20,7 +20,9 @@ def test_imported_samples_come_all_or_not_at_all(campaign: Campaign, path: Path)
     with pytest.raises(cf.InvalidInputError, match=r"^Sample 2: The value of X2 is inf"):
         campaign.import_samples([good, (cf.OBSERVE, [1.0, float("inf"), 0.0]), good])
     assert campaign.rounds == 3 and campaign.n_events() == 6
-    assert campaign.import_samples([good, good], note="from last year") == 2
+    with pytest.raises(cf.InvalidInputError, match="1 of 2 samples are given more than once"):
+        campaign.import_samples([good, good])
+    assert campaign.import_samples([good, good], note="from last year", again=True) == 2
     with Campaign.open(path) as again:
         assert again.rounds == 5 and is_same(again.learner, campaign.learner)
         assert [event.note for event in again.events(search="imported")] == ["from last year"] * 2

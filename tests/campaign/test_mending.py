@@ -172,7 +172,7 @@ def test_a_range_is_widened(campaign: Campaign, path: Path) -> None:
     n, evidence = campaign.n_events(), campaign.decision.evidence
     campaign.widen("X2", -3.0, 2.0, "a new pump", who="Ada")
     assert campaign.specification.actions.ranges[1] == (-3.0, 2.0)
-    assert campaign.specification.actions.tolerances[1] == pytest.approx(0.4)  # as it was
+    assert campaign.specification.actions.tolerances[1] == pytest.approx(0.5)  # from now on
     assert campaign.decision.evidence == pytest.approx(evidence, rel=1e-9)
     for _ in range(20):
         answer(campaign, rig(7, SYSTEM))
@@ -225,7 +225,7 @@ def test_when_it_was_performed_and_requests_that_come_again(campaign: Campaign) 
     )
     assert event.performed == "2026-05-04T11:30:05.000Z"
     assert campaign.record([0.0, 0.0, 0.0], id=1, key="sample-1").seq == event.seq
-    with pytest.raises(cf.InvalidInputError, match="'sample-1' was used for round 1"):
+    with pytest.raises(cf.InvalidInputError, match="'sample-1' was used for round 1, which"):
         campaign.record([0.0, 0.0, 1.0], id=2, key="sample-1")
     with pytest.raises(cf.InvalidInputError, match="'yesterday' is no time"):
         campaign.record([0.0, 0.0, 0.0], action=cf.OBSERVE, performed="yesterday")

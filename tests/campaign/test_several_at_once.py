@@ -173,6 +173,7 @@ def test_a_run_sheet_comes_back_filled_in(path: Path, tmp_path: Path) -> None:
         free = [n for n in campaign.names if n not in lines[1].settings]
         values = dict.fromkeys(free, "0.5")
         (one,) = list(lines[1].settings)[:1]
+        values[one] = "0.75"  # its setting failed
         cells = [values.get(name, "") for name in campaign.names]
         text[1] = f"{text[1].split(',')[0]},observe,1,NA,2,,2026-05-04T10:00+00:00,"
         text[2] = ",".join([*text[2].split(",")[:2], *cells, one, "", ""])

@@ -26,7 +26,7 @@ def test_the_evidence_is_the_mixture_over_the_best_single_probability() -> None:
 
     best = max(7 * math.log(q) + 14 * math.log1p(-q) for q in np.linspace(0.01, 0.99, 9999))
     expected = mixed(1, 12) + mixed(6, 9) - best - math.log(2)  # two groups share
-    alarms = loss_alarms(tallies, losses)
+    alarms = loss_alarms(tallies, losses, 2)
     assert [alarm.action for alarm in alarms] == ["do(X1 = -2)", "do(X1 = 2)"]
     assert alarms[0].evidence == pytest.approx(expected, abs=1e-6)
     assert alarms[0].evidence == alarms[1].evidence  # each is all but the other
@@ -46,7 +46,7 @@ def test_under_the_null_no_group_has_a_mean_above_its_share(chance: float) -> No
                 losses[action] = losses.get(action, 0) + 1
         n = sum(lost)
         probability = chance**n * (1 - chance) ** (len(taken) - n)
-        for alarm in loss_alarms(tallies, losses):
+        for alarm in loss_alarms(tallies, losses, 4):
             more = probability * math.exp(alarm.evidence)
             means[alarm.action] = means.get(alarm.action, 0.0) + more
     assert len(means) == 4
@@ -54,7 +54,7 @@ def test_under_the_null_no_group_has_a_mean_above_its_share(chance: float) -> No
 
 
 def test_nothing_is_said_without_losses() -> None:
-    assert loss_alarms({LOW: 100, HIGH: 100}, {}) == ()
+    assert loss_alarms({LOW: 100, HIGH: 100}, {}, 7) == ()
 
 
 @pytest.mark.parametrize("rule", ["gaussian", "class"])

@@ -117,7 +117,7 @@ def test_what_was_not_asked_for_counts(name: str) -> None:
     learner.tell(inside, [0.5, 0.1, 0.2])
     learner.tell(cf.OBSERVE, {"X1": 0.1, "X2": 0.2, "X3": 0.3})
     assert actions_of(learner) == [inside, cf.OBSERVE]
-    assert learner.rounds == 2 and sum(learner.counts.values()) == 1 and learner.cost == 1.0
+    assert learner.rounds == 2 and sum(learner.counts.values()) == 1 and learner.cost == 2.0
     assert learner.ask() in ACTIONS
 
 

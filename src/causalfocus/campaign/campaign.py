@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from causalfocus.campaign.entry import Entry, as_text, by_whom
-from causalfocus.campaign.events import Event, sample_text
+from causalfocus.campaign.events import Event
 from causalfocus.campaign.file import PATIENCE, CampaignFile
 from causalfocus.campaign.ledger import Ledger
 from causalfocus.campaign.matching import match_action, pending_action, refuse_known
 from causalfocus.campaign.mending import Mending
 from causalfocus.campaign.playback import Asked, Playback
-from causalfocus.campaign.settings import Details, checked_time, require_round
+from causalfocus.campaign.requests import checked_key, require_same
+from causalfocus.campaign.settings import Details, checked_time, far_facts, require_round
 from causalfocus.campaign.specification import Specification
 from causalfocus.errors import InvalidInputError
 from causalfocus.guarantees import DEFAULT_RULE
@@ -131,10 +132,16 @@ class Campaign(Mending):
         who, note : free texts; `who` is by default the user's name
         key : of the request; the same again asks for nothing new
         """
-        if not 1 <= n <= MOST_ASKED:
+        if not isinstance(n, int) or not 1 <= n <= MOST_ASKED:
             raise InvalidInputError(f"Between 1 and {MOST_ASKED} actions can be asked, got {n}.")
+        key = checked_key(key)
         with self._ledger.transaction() as entry:
             known = self._log.done_before("asked", key)
+            if known and len(known) != n:
+                raise InvalidInputError(
+                    f"The key {key!r} was used to ask for {len(known)}, not {n}: nothing was "
+                    f"asked. Give every request a key of its own."
+                )
             if known:
                 return tuple(as_asked(event) for event in known)
             pending = entry.playback.pending
@@ -199,12 +206,13 @@ class Campaign(Mending):
             as_read=as_read,
             force=force,
             performed=performed,
-            key=key,
+            key=checked_key(key),
         )
         with self._ledger.transaction() as entry:
-            known = self._log.done_before("told", key)
+            known = self._log.done_before("told", details.key)
             if known:
-                return same_request(entry.playback, known[0], sample)
+                require_same(known[0], sample, id, action, details, self.names)
+                return known[0]
             done, ask = match_action(entry.playback, self._log, id, action)
             event = told_event(entry.playback, done, sample, details)
             return entry.add(replace(event, ask=ask, who=by_whom(who), note=as_text(note)))
@@ -252,12 +260,12 @@ class Campaign(Mending):
         Reject for what was known before the outcome: to throw away an outcome that one does not
         like would bias what is learned.
         """
-        if not reason.strip():
-            raise InvalidInputError("Say why the action was not performed: a reason is needed.")
         with self._ledger.transaction() as entry:
             return self._reject(entry, id, reason, who)
 
     def _reject(self, entry: Entry, number: int, reason: str, who: str | None) -> Event:
+        if not reason.strip():
+            raise InvalidInputError("Say why the action was not performed: a reason is needed.")
         asked = pending_action(entry.playback, self._log, number)
         return entry.add(
             Event(
@@ -293,23 +301,23 @@ class Campaign(Mending):
         force : the word for actions that are not allowed now, such as values outside of a range
         on_learned : called with the rounds so far while the learner takes them in
         """
-        events = []
-        playback, by, about = self._ledger.current(), by_whom(who), as_text(note)
-        for number, (action, sample, *more) in enumerate(samples, 1):
-            details = replace(more[0], force=force) if more else Details(force=force)
-            try:
-                event = told_event(playback, action, sample, details)
-            except InvalidInputError as error:
-                raise InvalidInputError(f"Sample {number}: {error}") from None
-            events.append(replace(event, kind="imported", who=by, note=about))
-        if not again:
-            with self._ledger.lock:
-                refuse_known(events, self._log)
+        by, about = by_whom(who), as_text(note)
 
-        def with_numbers(first: int) -> list[Event]:
-            return [replace(event, round=number) for number, event in enumerate(events, first)]
+        def events(playback: Playback) -> list[Event]:
+            found = []
+            for number, (action, sample, *more) in enumerate(samples, 1):
+                details = replace(more[0], force=force) if more else Details(force=force)
+                try:
+                    event = told_event(playback, action, sample, details)
+                except InvalidInputError as error:
+                    raise InvalidInputError(f"Sample {number}: {error}") from None
+                place = playback.n_samples + number
+                found.append(replace(event, kind="imported", round=place, who=by, note=about))
+            if not again:
+                refuse_known(found, playback, self._log)
+            return found
 
-        return len(self._ledger.learn_and_write(with_numbers, on_learned))
+        return len(self._ledger.learn_and_write(events, on_learned))
 
     def note(self, text: str, *, who: str | None = None) -> Event:
         """Write something down."""
@@ -327,30 +335,21 @@ class Campaign(Mending):
 
 
 def told_event(playback: Playback, action: Action, sample: Sample, details: Details) -> Event:
-    """The event of one more round, checked."""
-    row = playback.as_row(action, sample)
-    require_round(playback.specification.actions, action, row, details)
+    """The event of one more round, checked; it says itself if a setting was too far off."""
+    actions, failed = playback.specification.actions, tuple(dict.fromkeys(details.failed))
+    row = playback.as_row(action, sample, failed)
+    require_round(actions, action, row, details)
     return Event(
         kind="told",
         round=playback.n_samples + 1,
         action=action,
         sample=row,
-        failed=tuple(dict.fromkeys(details.failed)),
+        facts=far_facts(actions, action, row, failed),
+        failed=failed,
         reason=as_text(details.force.strip()) or None,
         performed=checked_time(details.performed),
         key=details.key,
     )
-
-
-def same_request(playback: Playback, known: Event, sample: Sample) -> Event:
-    """The event that a request has led to before; raises if it was another request."""
-    row = playback.as_row(known.action or OBSERVE, sample)
-    if sample_text(row) != sample_text(known.sample or ()):
-        raise InvalidInputError(
-            f"The key {known.key!r} was used for round {known.round}, which has other values: "
-            f"nothing was recorded. Give every request a key of its own."
-        )
-    return known
 
 
 def as_asked(event: Event) -> Asked:

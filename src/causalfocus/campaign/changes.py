@@ -4,6 +4,7 @@ The specification in the file stays as it is; an event says what is different fr
 that was recorded is learned again under what holds now.
 """
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -30,14 +31,13 @@ def apply_change(specification: Specification, event: Event) -> Specification:
 def _widen(given: dict[str, Any], name: str, ends: list[float], actions: ActionSet) -> None:
     """Put a wider range into a specification; what was said of an end now holds for the new one.
 
-    The tolerance stays what it was: which rounds count must not be decided after they were seen.
+    A tenth of the new width is tolerated from now on, unless a tolerance was given. Which rounds of
+    the past count was written down with them, and is not decided anew.
     """
-    at, entry = position(name, actions.names), given["variables"][name]
-    before = actions.ranges[at]
+    entry, before = given["variables"][name], actions.ranges[position(name, actions.names)]
     entry["range"] = ends
-    if before is None or before[0] == before[1]:
+    if before is None:
         return
-    entry.setdefault("tolerance", actions.tolerances[at])
     for several in given.get("set_costs", ()):
         if name in several["set"]:
             several["set"][name] = ends[before.index(several["set"][name])]
@@ -45,8 +45,13 @@ def _widen(given: dict[str, Any], name: str, ends: list[float], actions: ActionS
 
 def widened_facts(specification: Specification, name: str, low: float, high: float) -> Any:
     """What an event says of a wider range; raises if it is not one."""
-    at = position(name, specification.names)
-    before = specification.actions.ranges[at]
+    before = specification.actions.ranges[position(name, specification.names)]
+    try:
+        low, high = float(low) + 0.0, float(high) + 0.0
+    except (TypeError, ValueError):
+        raise InvalidInputError(
+            f"The ends of a range are numbers, got {low!r} and {high!r}."
+        ) from None
     if before is not None and not (low <= before[0] and before[1] <= high):
         raise InvalidInputError(
             f"The range of {name} is {before[0]:g} to {before[1]:g}, and {low:g} to {high:g} does "
@@ -66,4 +71,14 @@ def added_facts(specification: Specification, name: str, entry: Mapping[str, Any
     if name in specification.names:
         raise InvalidInputError(f"There is a variable {name!r} already.")
     specification.require_free_names([name])
-    return {"variable": name, "entry": dict(entry)}
+    if not isinstance(entry, Mapping):
+        raise InvalidInputError(
+            f"A variable is added with a mapping such as {{'range': [0, 1]}}, got {entry!r}."
+        )
+    try:
+        plain = json.loads(json.dumps(dict(entry), allow_nan=False))
+    except (TypeError, ValueError):
+        raise InvalidInputError(
+            f"What is said of {name} must be plain numbers and texts, got {dict(entry)!r}."
+        ) from None
+    return {"variable": name, "entry": plain}

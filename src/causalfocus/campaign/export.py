@@ -13,6 +13,7 @@ from causalfocus.campaign.events import Event
 from causalfocus.campaign.plain_actions import action_facts
 from causalfocus.campaign.playback import amend, as_told
 from causalfocus.campaign.samples import action_text
+from causalfocus.campaign.specification import FORMULAS
 from causalfocus.campaign.status import status
 
 
@@ -25,8 +26,9 @@ def samples_csv(campaign: Campaign) -> Iterator[str]:
     for event in campaign.iterate():
         if not event.brings_sample or event.action is None:
             continue
-        by, told = amended.get(event.round or 0), as_told(event, len(names))
-        told = told if by is None else amend(told, by, len(names))
+        told = as_told(event, len(names))
+        for by in amended.get(event.round or 0, ()):
+            told = amend(told, by, len(names))
         if not told.withdrawn:
             yield _as_line(
                 [
@@ -88,4 +90,4 @@ def _as_line(cells: list[Any]) -> str:
 
 def _harmless(text: str) -> str:
     """A free text that a spreadsheet would take for a formula gets an apostrophe in front."""
-    return "'" + text if text[:1] in ("=", "@", "+", "-", "\t", "\r") else text
+    return "'" + text if text.lstrip()[:1] in FORMULAS or text[:1] in ("\t", "\r") else text

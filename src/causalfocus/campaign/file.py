@@ -89,8 +89,7 @@ class CampaignFile:
         except BaseException as error:
             if file is not None:
                 file.close()
-            for end in ("", "-wal", "-shm"):
-                Path(f"{path}{end}").unlink(missing_ok=True)
+            _remove(path)
             if isinstance(error, sqlite3.Error):
                 raise CampaignError(f"{path} cannot be made: {error}.") from None
             raise
@@ -98,6 +97,11 @@ class CampaignFile:
 
     def close(self) -> None:
         self._connection.close()
+
+    def remove(self) -> None:
+        """Close the file and delete it: one that was made and is of no use."""
+        self.close()
+        _remove(self._place)
 
     def read(self, query: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
         """The rows that a query gives."""
@@ -226,6 +230,12 @@ def _connect_to(path: Path, *, read_only: bool, patience: float) -> tuple[sqlite
         connection.close()
         raise CampaignError(_explanation(path, error)) from error
     return connection, is_frozen
+
+
+def _remove(path: Path) -> None:
+    """Delete a campaign's file with its help files."""
+    for end in ("", "-wal", "-shm"):
+        Path(f"{path}{end}").unlink(missing_ok=True)
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

@@ -75,9 +75,14 @@ class Ledger:
         salt = os.urandom(16)
         root = _root(salt, made, document)
         insert = "INSERT INTO specification VALUES (1, ?, ?, ?, ?)"
-        ledger = cls(CampaignFile.create(path, insert, (made, salt, root, document)))
-        with ledger.transaction():
-            pass  # a system of one variable is known before the first round
+        file = CampaignFile.create(path, insert, (made, salt, root, document))
+        try:
+            ledger = cls(file)
+            with ledger.transaction():
+                pass  # a system of one variable is known before the first round
+        except BaseException:
+            file.remove()
+            raise
         return ledger
 
     @property
@@ -168,7 +173,7 @@ class Ledger:
 
     def learn_and_write(
         self,
-        events: Callable[[int], Sequence[Event]],
+        events: Callable[[Playback], Sequence[Event]],
         on_learned: Callable[[int], None] = lambda _: None,
     ) -> list[Event]:
         """Add events that take long to learn from, without making others wait for it.
@@ -176,14 +181,14 @@ class Ledger:
         They are played first, and written if nobody has written meanwhile; else all is tried again,
         at last with the file held.
 
-        events : given the number of the next round
+        events : given all that is in the file by then, checked against it
         """
         with self.lock:
             for _ in range(FREE_TRIALS):
                 playback = self.current()
                 self._playback = None  # whatever happens from here on, it is not what the file says
                 entry = Entry(None, self.log, playback)
-                placed = entry.add_all(events(playback.n_samples + 1), on_learned)
+                placed = entry.add_all(events(playback), on_learned)
                 with self.file.write_transaction() as connection:
                     if self.log.last == entry.base:
                         entry.flush(connection)
@@ -194,7 +199,7 @@ class Ledger:
                     self._playback = playback
                     return placed
             with self.transaction() as last:
-                return last.add_all(events(last.playback.n_samples + 1), on_learned)
+                return last.add_all(events(last.playback), on_learned)
 
     def verify(self) -> int:
         """Check the chain of all events, and that the present state is what they lead to.

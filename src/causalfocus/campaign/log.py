@@ -67,8 +67,11 @@ class EventLog:
 
     def _events(self, rest: str, values: tuple[Any, ...]) -> list[Event]:
         """Events that a condition picks."""
-        every = ALL if self._has_later_columns else ALL_EARLIER
-        return [Event.from_row(row) for row in self._file.read(every + rest, values)]
+        while True:
+            before = self._has_later_columns
+            rows = self._file.read((ALL if before else ALL_EARLIER) + rest, values)
+            if self._has_later_columns == before:  # else somebody brought it up to date meanwhile
+                return [Event.from_row(row) for row in rows]
 
     def event(self, seq: int) -> Event:
         (found,) = self._events(" WHERE seq = ?", (seq,))
@@ -114,24 +117,20 @@ class EventLog:
             " WHERE kind IN ('told', 'imported') AND round <= ? ORDER BY round", (most,)
         ):
             told = as_told(event, p)
-            by = amended.get(event.round or 0)
-            yield told if by is None else amend(told, by, p)
+            for by in amended.get(event.round or 0, ()):
+                told = amend(told, by, p)
+            yield told
 
-    def amendments(self, seq: int) -> dict[int, Event]:
-        """The last correction, or withdrawal, of each round that has one, up to an event."""
-        found = self._events(
+    def amendments(self, seq: int) -> dict[int, list[Event]]:
+        """The corrections and withdrawals of each round that has some, in order, up to an event."""
+        found: dict[int, list[Event]] = {}
+        for event in self._events(
             " WHERE kind IN ('corrected', 'withdrawn') AND round IS NOT NULL AND seq <= ? "
             "ORDER BY seq",
             (seq,),
-        )
-        return {event.round or 0: event for event in found}
-
-    def amendments_of(self, number: int, seq: int) -> list[Event]:
-        """All corrections and withdrawals of a round, in order, up to an event."""
-        return self._events(
-            " WHERE round = ? AND kind IN ('corrected', 'withdrawn') AND seq <= ? ORDER BY seq",
-            (number, seq),
-        )
+        ):
+            found.setdefault(event.round or 0, []).append(event)
+        return found
 
     def changes(self, seq: int) -> list[Event]:
         """The events that changed the specification, up to one."""
@@ -151,15 +150,13 @@ class EventLog:
         if Event.from_row(row).columns() != event.columns():
             raise CampaignError(f"{event} does not read back as it was written; it was not kept.")
 
-    def has_sample(self, event: Event) -> int | None:
-        """The round in which exactly the same came of the same action, if it ever did."""
-        rows = self._file.read(
+    def rounds_with(self, sample: tuple[float, ...]) -> list[int]:
+        """The rounds of which exactly these values were recorded, whatever became of them since."""
+        query = (
             "SELECT round FROM events INDEXED BY samples WHERE sample = ? "
-            "AND kind IN ('told', 'imported')",
-            (sample_text(event.sample or ()),),
+            "AND kind IN ('told', 'imported')"
         )
-        found = (self.sample(int(number)) for (number,) in rows)
-        return next((one.round for one in found if one and one.action == event.action), None)
+        return [int(number) for (number,) in self._file.read(query, (sample_text(sample),))]
 
     def checkpoint(self) -> Playback | None:
         """What was kept of the state, if it can be trusted."""

@@ -1,5 +1,6 @@
 """Which asked action a sample answers, and whether it is in the log already."""
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -7,6 +8,7 @@ from causalfocus.campaign.events import Event
 from causalfocus.campaign.log import EventLog
 from causalfocus.campaign.playback import Asked, Playback
 from causalfocus.errors import InvalidInputError
+from causalfocus.learner.protocol import Told
 from causalfocus.system.actions import Action
 
 LARGEST_NUMBER: Final = 2**62
@@ -66,22 +68,50 @@ def pending_action(playback: Playback, log: EventLog, number: int) -> Asked:
     )
 
 
-def refuse_known(events: Sequence[Event], log: EventLog) -> None:
-    """Raise if any of the samples is in the log, to the last digit.
+def refuse_known(events: Sequence[Event], playback: Playback, log: EventLog) -> None:
+    """Raise if any of the samples is in the log, to the last digit, as it was recorded or as it
+    stands now; or twice among them.
 
     To count samples twice would certify what is not certain, so one match is enough: measured
     values that agree in all variables are rare, but for coarse instruments, whose users say so.
     """
-    found = [log.has_sample(event) for event in events]
-    known = [number for number in found if number is not None]
-    if known:
+    lines = playback.learner.log
+    standing = {
+        _key(told.action, told.sample.tolist()): number
+        for number, told in enumerate(lines, 1)
+        if not told.withdrawn
+    }
+    known, twice, seen = list[int](), 0, set[object]()
+    for event in events:
+        key = _key(event.action, event.sample or ())
+        number = standing.get(key) or _recorded(event, lines, log)
+        if number is not None:
+            known.append(number)
+        twice += key in seen
+        seen.add(key)
+    if known or twice:
         shown = ", ".join(map(str, known[:5])) + (", ..." if len(known) > 5 else "")
+        where = f"in the campaign already, to the last digit (rounds {shown})"
         raise InvalidInputError(
-            f"{len(known)} of {len(events)} samples are in the campaign already, to the last "
-            f"digit (rounds {shown}): nothing was imported. To count samples twice would "
-            f"certify what is not certain. If they were really measured twice, say so with "
-            f"again=True, or --again on the command line."
+            f"{len(known) or twice} of {len(events)} samples are "
+            f"{where if known else 'given more than once, to the last digit'}: nothing was "
+            f"imported. To count samples twice would certify what is not certain. If they were "
+            f"really measured twice, say so with again=True, or --again on the command line."
         )
+
+
+def _recorded(event: Event, lines: Sequence[Told], log: EventLog) -> int | None:
+    """The round that was recorded with these values, though it was corrected since."""
+    found = log.rounds_with(event.sample or ())
+    return next(
+        (n for n in found if lines[n - 1].action == event.action and not lines[n - 1].withdrawn),
+        None,
+    )
+
+
+def _key(action: Action | None, sample: Iterable[float]) -> object:
+    """By which samples are compared: zero has no sign, and what is missing is missing."""
+    return action, tuple(None if math.isnan(value) else value + 0.0 for value in sample)
 
 
 def _list_asked(pending: Iterable[Asked]) -> str:

@@ -6,8 +6,8 @@ had always said so; the actions in between were chosen on something else, but st
 their own outcomes, which is all that it asks of them.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,8 +16,9 @@ from causalfocus.campaign.changes import added_facts, apply_change, widened_fact
 from causalfocus.campaign.entry import as_text, by_whom
 from causalfocus.campaign.events import Event, Kind
 from causalfocus.campaign.matching import LARGEST_NUMBER, pending_action
-from causalfocus.campaign.playback import amend, as_told
-from causalfocus.campaign.settings import Details, require_round
+from causalfocus.campaign.playback import Playback, amend
+from causalfocus.campaign.settings import Details, far_facts, require_round
+from causalfocus.campaign.specification import Specification
 from causalfocus.campaign.view import CampaignView
 from causalfocus.errors import InvalidInputError
 from causalfocus.learner.protocol import Told
@@ -31,7 +32,7 @@ class Mending(CampaignView):
     def correct(
         self,
         number: int,
-        values: Mapping[str, float] | None = None,
+        values: Mapping[str, float | None] | None = None,
         reason: str = "",
         *,
         action: Action | None = None,
@@ -65,33 +66,19 @@ class Mending(CampaignView):
                 "Give the variables that were wrong with their true values, the action that was "
                 "really taken, or the settings that failed."
             )
-        told = self._line(number)
-        done = told.action if action is None else action
-        for name in given:
-            position(name, self.names)
-        before = dict(zip(self.names, told.sample.tolist(), strict=True))
-        if action is not None:
-            for name in {*told.action.targets, *action.targets} - given.keys():
-                before.pop(name)  # it was the value of another action
-        playback = self._ledger.current()
-        row = playback.as_row(done, before | given)
-        details = Details(
-            failed=told.failed if failed is None else tuple(failed), as_read=as_read, force=force
-        )
-        require_round(self.specification.actions, done, row, details)
-        event = Event(
-            kind="corrected",
-            who=by_whom(who),
-            note=as_text(reason),
-            round=number,
-            action=done,
-            sample=row,
-            failed=details.failed,
-            reason=as_text(force) or None,
-        )
-        if _is_equal(amend(told, event, len(row)), told):
-            raise InvalidInputError(f"Round {number} says this already.")
-        return self._ledger.learn_and_write(lambda _: [event])[0]
+        if isinstance(failed, str):
+            failed = [failed]
+        by, about, word = by_whom(who), as_text(reason), as_text(force.strip()) or None
+        change = Correction(number, given, action, None if failed is None else tuple(failed))
+
+        def events(playback: Playback) -> list[Event]:
+            told = line_of(playback, number)
+            event = change.event(playback, told, as_read=as_read, force=force)
+            if are_equal(amend(told, event, len(told.sample)), told):
+                raise InvalidInputError(f"Round {number} says this already.")
+            return [replace(event, who=by, note=about, reason=word)]
+
+        return self._ledger.learn_and_write(events)[0]
 
     def withdraw(self, number: int, reason: str, *, who: str | None = None) -> Event:
         """Take a round out of all that is learned; it stays in the log, with the reason.
@@ -107,10 +94,14 @@ class Mending(CampaignView):
         """
         if not reason.strip():
             raise InvalidInputError("Say why the round does not count: a reason is needed.")
-        if self._line(number).withdrawn:
-            raise InvalidInputError(f"Round {number} is withdrawn already.")
         event = Event(kind="withdrawn", who=by_whom(who), note=as_text(reason), round=number)
-        return self._ledger.learn_and_write(lambda _: [event])[0]
+
+        def events(playback: Playback) -> list[Event]:
+            if line_of(playback, number).withdrawn:
+                raise InvalidInputError(f"Round {number} is withdrawn already.")
+            return [event]
+
+        return self._ledger.learn_and_write(events)[0]
 
     def take_back(self, id: int, reason: str, *, who: str | None = None) -> Event:  # noqa: A002
         """Take back an ask that was made by accident; its number and its coin are used up.
@@ -152,8 +143,7 @@ class Mending(CampaignView):
         reason : for people
         who : by default the user's name
         """
-        facts = widened_facts(self.specification, name, float(low), float(high))
-        return self._change("widened", facts, reason, who)
+        return self._change("widened", lambda now: widened_facts(now, name, low, high), reason, who)
 
     def add_variable(
         self,
@@ -176,32 +166,92 @@ class Mending(CampaignView):
         reason : for people
         who : by default the user's name
         """
-        facts = added_facts(self.specification, name, entry or {})
-        return self._change("added", facts, reason, who)
+        return self._change("added", lambda now: added_facts(now, name, entry or {}), reason, who)
 
     def _change(
-        self, kind: Kind, facts: dict[str, Any], reason: str, who: str | None = None
+        self,
+        kind: Kind,
+        facts: Callable[[Specification], dict[str, Any]],
+        reason: str,
+        who: str | None,
     ) -> Event:
-        event = Event(kind=kind, who=by_whom(who), note=as_text(reason), facts=facts)
-        apply_change(self.specification, event)  # what it refuses is refused before it is written
-        return self._ledger.learn_and_write(lambda _: [event])[0]
+        by, about = by_whom(who), as_text(reason)
 
-    def _line(self, number: int) -> Told:
-        """A round as it stands, or stood before it was withdrawn."""
-        if not isinstance(number, int) or not 0 < number < LARGEST_NUMBER:
-            raise InvalidInputError(f"{number!r} is no number of a round.")
-        with self._ledger.lock:
-            playback, first = self._ledger.current(), self._log.sample(number)
-            if first is None:
-                raise InvalidInputError(
-                    f"There is no round {number}; the campaign has {playback.n_samples} rounds."
-                )
-            told = as_told(first, len(self.names))
-            for event in self._log.amendments_of(number, playback.seq):
-                told = amend(told, event, len(self.names))
-            return told
+        def events(playback: Playback) -> list[Event]:
+            now = playback.specification
+            event = Event(kind=kind, who=by, note=about, facts=facts(now))
+            apply_change(now, event)  # what it refuses is refused before it is written
+            return [event]
+
+        return self._ledger.learn_and_write(events)[0]
 
 
-def _is_equal(one: Told, other: Told) -> bool:
+@dataclass(frozen=True)
+class Correction:
+    """What is right of a round.
+
+    Attributes
+    ----------
+    number : of the round
+    values : of the variables that were wrong
+    action : what was really done; None if that was right
+    failed : all settings that failed; None if that was right
+    """
+
+    number: int
+    values: Mapping[str, float | None]
+    action: Action | None
+    failed: tuple[str, ...] | None
+
+    def event(self, playback: Playback, told: Told, *, as_read: bool, force: str) -> Event:
+        """What the log says of it, checked; what was taken before is not asked about again."""
+        actions = playback.specification.actions
+        done = told.action if self.action is None else self.action
+        failed = told.failed if self.failed is None else self.failed
+        row = playback.as_row(done, self._sample(told, done, failed, actions.names), failed)
+        before = Details(
+            failed=failed,
+            as_read=as_read or (told.far and self.action is None),
+            force=force or ("as before" if self.action is None else ""),
+        )
+        require_round(actions, done, row, before)
+        return Event(
+            kind="corrected",
+            round=self.number,
+            action=done,
+            sample=row,
+            facts=far_facts(actions, done, row, failed),
+            failed=failed,
+        )
+
+    def _sample(
+        self, told: Told, done: Action, failed: tuple[str, ...], names: tuple[str, ...]
+    ) -> dict[str, float | None]:
+        """The values that stand, without those that were never measured: of another action, or
+        filled in for a setting that failed.
+        """
+        for name in self.values:
+            position(name, names)
+        kept: dict[str, float | None] = dict(zip(names, told.sample.tolist(), strict=True))
+        meant = dict(told.action.settings)
+        gone = {n for n in failed if n not in told.failed and kept.get(n) == meant.get(n)}
+        if done != told.action:
+            gone |= {*told.action.targets, *done.targets}
+        return {name: value for name, value in kept.items() if name not in gone} | dict(self.values)
+
+
+def line_of(playback: Playback, number: int) -> Told:
+    """A round as it stands, or stood before it was withdrawn."""
+    if not isinstance(number, int) or not 0 < number < LARGEST_NUMBER:
+        raise InvalidInputError(f"{number!r} is no number of a round.")
+    if number > playback.n_samples:
+        raise InvalidInputError(
+            f"There is no round {number}; the campaign has {playback.n_samples} rounds."
+        )
+    return playback.learner.log[number - 1]
+
+
+def are_equal(one: Told, other: Told) -> bool:
+    """Whether two lines say the same."""
     same = replace(one, sample=other.sample) == other
     return same and np.array_equal(one.sample, other.sample, equal_nan=True)

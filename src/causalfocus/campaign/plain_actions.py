@@ -65,7 +65,13 @@ def _costs_from(given: Mapping[str, Any], singles: ActionSet) -> dict[Action | s
         cost = entry["cost"]
         prices = cost if isinstance(cost, list | tuple) and len(cost) == 2 else (cost, cost)
         costs |= {do(name, value): price for value, price in zip(ends, prices, strict=True)}
-    for entry in given.get("set_costs") or ():
+    several = given.get("set_costs", ())
+    if not isinstance(several, list | tuple):
+        raise InvalidInputError(
+            f"set_costs is a list of sets with their costs, got {several!r}. For example "
+            f"[{{set: {{heater: 80, flow: 1}}, cost: 7}}]."
+        )
+    for entry in several:
         if not isinstance(entry, Mapping) or set(entry) != set(SET_KEYS):
             raise InvalidInputError(
                 f"A cost of several variables at once has the keys set and cost, got {entry!r}. "

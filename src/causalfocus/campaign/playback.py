@@ -1,7 +1,7 @@
 """From the log of a campaign to its learner, event by event."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, MutableSequence
+from collections.abc import Callable, Collection, Iterable, Iterator, MutableSequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, Final, overload
@@ -260,11 +260,13 @@ class Playback:
             self._take(told)
             for _ in range(earlier.continued_at.count(self.learner.rounds)):
                 self.learner.continue_after_stop()
-        self.learner.adopt(self.learner.state.change(asks=earlier.state.asks))
+        self.learner.adopt_asks(earlier.state.asks)
 
-    def as_row(self, action: Action, sample: Sample) -> tuple[float, ...]:
+    def as_row(
+        self, action: Action, sample: Sample, failed: Collection[str] = ()
+    ) -> tuple[float, ...]:
         """A sample as one number per variable, checked, without taking it in."""
-        row = self.learner.moments.as_row(action, sample, allow_missing=True)
+        row = self.learner.moments.as_row(action, sample, allow_missing=True, failed=failed)
         return tuple(row.tolist())
 
     def next_asks(self, n: int) -> list[Ask]:
@@ -363,7 +365,14 @@ def as_told(event: Event, p: int) -> Told:
     """
     if event.action is None:
         raise LogError(f"Event {event.seq} brings a sample of no action.")
-    return Told(event.action, pad_row(event.row, p), event.ask, event.failed)
+    return Told(
+        event.action,
+        pad_row(event.row, p),
+        event.ask,
+        event.failed,
+        far=bool((event.facts or {}).get("far")),
+        lost=bool(np.isnan(event.row).any()),
+    )
 
 
 def amend(told: Told, by: Event, p: int) -> Told:
@@ -371,7 +380,7 @@ def amend(told: Told, by: Event, p: int) -> Told:
     if by.kind == "withdrawn":
         return replace(told, withdrawn=True)
     action = told.action if by.action is None else by.action
-    return Told(action, pad_row(by.row, p), told.ask, by.failed)
+    return replace(as_told(replace(by, action=action), p), ask=told.ask)
 
 
 def pad_row(row: Floats, p: int) -> Floats:

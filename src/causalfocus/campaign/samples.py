@@ -103,6 +103,8 @@ def read_samples(
                 found.append(line)
         except InvalidInputError as error:
             errors.append(f"line {number}: {error}")
+    if by_id:
+        errors += _doubled_ids(found)
     if errors:
         shown = "\n".join(f"  {text}" for text in errors[:MOST_ERRORS])
         more = f"\n  and {len(errors) - MOST_ERRORS} more" if len(errors) > MOST_ERRORS else ""
@@ -113,6 +115,18 @@ def read_samples(
     if not found:
         raise InvalidInputError(f"{path} has a header and no samples{' yet' if by_id else ''}.")
     return found
+
+
+def _doubled_ids(lines: Sequence[Line]) -> list[str]:
+    """What is wrong with lines that answer the same action."""
+    first: dict[int | None, int] = {}
+    for line in lines:
+        first.setdefault(line.id, line.number)
+    return [
+        f"line {line.number}: {line.id} was answered in line {first[line.id]} already"
+        for line in lines
+        if first[line.id] != line.number
+    ]
 
 
 def _rows(path: Path, delimiter: str, encoding: str) -> list[tuple[int, list[str]]]:
@@ -216,7 +230,8 @@ def _line(
             details=details,
             not_done=not_done,
         )
-    row = Moments(names).as_row(action or OBSERVE, sample, allow_missing=True)
+    checker, failed = Moments(names), details.failed
+    row = checker.as_row(action or OBSERVE, sample, allow_missing=True, failed=failed)
     require_round(actions, action or OBSERVE, tuple(row.tolist()), details)
     return Line(number=number, action=action, sample=sample, details=details)
 

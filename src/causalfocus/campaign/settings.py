@@ -100,13 +100,25 @@ def require_near(
         )
 
 
+def far_facts(
+    actions: ActionSet, action: Action, row: tuple[float, ...], failed: tuple[str, ...]
+) -> dict[str, list[str]] | None:
+    """What the event of a round says of settings that are further off than is tolerated by now;
+    None if there are none. The round stays out of the evidence, whatever is tolerated later.
+    """
+    values = np.array(row)
+    told = Told(action, values, failed=failed)
+    far = actions.misses(told.effective_action, values)
+    return {"far": list(far)} if far else None
+
+
 def checked_time(text: str | None) -> str | None:
     """A time in UTC, to the millisecond; without an offset it is taken for local time."""
-    if text is None or not text.strip():
+    if text is None or (isinstance(text, str) and not text.strip()):
         return None
     try:
         found = datetime.fromisoformat(text.strip()).astimezone(UTC)
-    except (ValueError, OverflowError, OSError):
+    except (ValueError, OverflowError, OSError, AttributeError):
         raise InvalidInputError(
             f"{text!r} is no time. Write it as 2026-05-04T13:30 or 2026-05-04 13:30:05+02:00."
         ) from None

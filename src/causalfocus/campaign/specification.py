@@ -20,7 +20,7 @@ from causalfocus.guarantees import DEFAULT_RULE, RULES
 from causalfocus.learner.focus import Focus
 from causalfocus.learner.seed import checked_seed
 from causalfocus.system.action_set import ActionSet
-from causalfocus.system.choices import Ends
+from causalfocus.system.choices import ENDS, Ends
 from causalfocus.system.space import ModelClass
 
 KEYS: Final = (
@@ -50,6 +50,9 @@ RESERVED: Final = (
     *("observe", "failed", "performed", "not_done"),
 )
 """Names of other columns in files of samples, and of what is no variable there."""
+
+FORMULAS: Final = ("=", "+", "-", "@")
+"""What a spreadsheet takes for the beginning of a formula."""
 
 EXAMPLE: Final = """\
 title: Reactor 3
@@ -107,6 +110,8 @@ class Specification:
             raise InvalidInputError(
                 f"The rule of a campaign is one of {', '.join(RULES)}, got {self.rule!r}."
             )
+        if self.ends is not None and self.ends not in ENDS:
+            raise InvalidInputError(f"ends is 'coin' or 'game', or left out, got {self.ends!r}.")
         object.__setattr__(self, "seed", checked_seed(self.seed))
         self.learner()  # whatever it refuses is refused before anything is written
 
@@ -127,6 +132,11 @@ class Specification:
                 raise InvalidInputError(
                     f"A variable cannot be called {name!r}: in files of samples that means "
                     f"something else. Choose another, for example {name + '_1'!r}."
+                )
+            if name.startswith(FORMULAS):
+                raise InvalidInputError(
+                    f"A variable cannot be called {name!r}: in a file of samples a spreadsheet "
+                    f"would take it for a formula. Begin it with a letter."
                 )
 
     def learner(self) -> Focus:
@@ -157,7 +167,7 @@ class Specification:
             "title": self.title,
             "variables": variables_as_dict(self.actions, self.units),
             **costs_as_dict(self.actions),
-            "at_once": self.actions.at_once,
+            "at_once": max(self.actions.at_once, 1),
             "min_effect": self.space.min_effect,
             "epsilon": self.epsilon,
             "delta": self.delta,
@@ -194,7 +204,7 @@ class Specification:
             given.get("intercept", True),
         )
         return cls(
-            title=given.get("title", "") or "",
+            title=given.get("title", ""),
             actions=actions_from(given),
             units=tuple(unit_from(name, entry) for name, entry in variables.items()),
             space=space,

@@ -128,8 +128,8 @@ class CampaignView:
         """The whole log, event by event."""
         return self._log.after(0)
 
-    def amendments(self) -> dict[int, Event]:
-        """The last correction, or withdrawal, of every round that has one."""
+    def amendments(self) -> dict[int, list[Event]]:
+        """The corrections and withdrawals of every round that has some, in order."""
         with self._ledger.lock:
             return self._log.amendments(self._log.last)
 

@@ -10,7 +10,7 @@ Under the null every round is lost with the same unknown probability, whatever w
 node's value (or for observing) against all else, the two groups get probabilities of their own,
 each mixed over Beta(1/2, 1/2); the best single probability stands against them. The ratio has a
 mean of at most one at any time, for its numerator is a density of the losses and its denominator at
-least the one that is true. All groups share equally.
+least the one that is true. All groups that there can be share equally.
 """
 
 import math
@@ -20,7 +20,9 @@ from causalfocus.guarantees.alarm import Alarm
 from causalfocus.system.actions import OBSERVE, Action
 
 
-def loss_alarms(tallies: Mapping[Action, int], losses: Mapping[Action, int]) -> tuple[Alarm, ...]:
+def loss_alarms(
+    tallies: Mapping[Action, int], losses: Mapping[Action, int], n_groups: int
+) -> tuple[Alarm, ...]:
     """An alarm for every setting under which rounds were taken, the loudest first; none while
     nothing was lost.
 
@@ -28,19 +30,19 @@ def loss_alarms(tallies: Mapping[Action, int], losses: Mapping[Action, int]) -> 
     ----------
     tallies : rounds of each action
     losses : those of them that have a missing value
+    n_groups : how many groups there can ever be: they share equally, whichever have occurred
     """
     if not losses:
         return ()
     n, lost = sum(tallies.values()), sum(losses.values())
     single = _best(lost, n)
     found = []
-    groups = _groups(tallies)
-    for (name, value), members in groups.items():
+    for (name, value), members in _groups(tallies).items():
         inside = sum(tallies[action] for action in members)
         gone = sum(losses.get(action, 0) for action in members)
         evidence = _log_mixture(gone, inside) + _log_mixture(lost - gone, n - inside) - single
         words = f"do({name} = {value:g})" if name else "observe"
-        found.append(Alarm("loss", name, None, words, evidence - math.log(len(groups))))
+        found.append(Alarm("loss", name, None, words, evidence - math.log(n_groups)))
     return tuple(sorted(found, key=lambda alarm: -alarm.evidence))
 
 

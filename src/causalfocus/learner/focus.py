@@ -208,7 +208,9 @@ class Focus(Recording[FocusState]):
         """
         if moments is None:
             own = self.guarantee.alarms(self.moments, self.estimate)
-            return own + loss_alarms(self._state.tallies, self._state.losses)
+            spans = [span for span in self.actions.ranges if span is not None]
+            n_groups = 1 + sum(len(set(span)) for span in spans)
+            return own + loss_alarms(self._state.tallies, self._state.losses, n_groups)
         return self.guarantee.alarms(moments, self.guarantee.estimate(moments))
 
     def why_refuted(self) -> str | None:

@@ -27,6 +27,9 @@ class Told:
     ask : number of the ask that it answers; None if nobody had asked for it
     failed : nodes that were to be set and, as the rig or a person says, were not
     withdrawn : taken back by a person: it keeps its place in the log and counts for nothing
+    far : whether a setting missed by more than was tolerated when it was written down; that is not
+        decided anew if more is tolerated later
+    lost : whether a value could not be measured
     """
 
     action: Action
@@ -34,6 +37,8 @@ class Told:
     ask: int | None = None
     failed: tuple[str, ...] = ()
     withdrawn: bool = False
+    far: bool = False
+    lost: bool = False
 
     @property
     def is_complete(self) -> bool:

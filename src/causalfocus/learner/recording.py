@@ -236,13 +236,13 @@ class Recording(ABC, Generic[S]):
         sample : what came of it; None or nan for what could not be measured: the round then stays
             in the log and counts for no evidence
         failed : nodes of the action of which the rig, or you, know without looking at the values
-            that they were not set: they count as free
+            that they were not set: they count as free, and their values must be given
         """
-        row = self.moments.as_row(action, sample, allow_missing=True)
-        asks = self._state.asks
-        given = _checked_failures(action, failed)
+        given, asks = _checked_failures(action, failed), self._state.asks
+        row = self.moments.as_row(action, sample, allow_missing=True, failed=given)
         number = asks.find(action) if asks.pending else None
-        self._take(Told(action, _freeze(row), number, given))
+        told = Told(action, _freeze(row), number, given)
+        self._take(told if told.is_complete else replace(told, lost=True))
 
     def take(self, told: Told) -> None:
         """Take in a line of a log, which says itself which ask it answers."""
@@ -275,7 +275,7 @@ class Recording(ABC, Generic[S]):
         is_listed = at is not None or told.action in self.actions  # if in no column
         if is_listed and not told.withdrawn:
             tallies = {**tallies, told.action: tallies.get(told.action, 0) + 1}
-            if not is_evidence and not told.is_complete:
+            if told.lost:
                 losses = {**losses, told.action: losses.get(told.action, 0) + 1}
         return self._state.change(
             rounds=self.rounds + 1,
@@ -320,9 +320,17 @@ class Recording(ABC, Generic[S]):
         been; else the rounds that are left are a selection, and the guarantee is lost. A loss that
         depends on the action can be seen, and is an alarm (`guarantees.losses`).
         """
-        if told.withdrawn or not told.is_complete:
+        if told.withdrawn or told.far or not told.is_complete:
             return False
         return not self.actions.misses(told.effective_action, told.sample)
+
+    def adopt_asks(self, asks: Asks) -> None:
+        """Go on with the asks of a learner that may have had other slow variables: blocks of those
+        that are still slow go on.
+        """
+        known = {block.name: block for block in asks.blocks}
+        blocks = tuple(known.get(block.name, block) for block in self._block_rules.start())
+        self._state = self._state.change(asks=replace(asks, blocks=blocks))
 
     def adopt(self, state: S) -> None:
         """Go on from another state after the same log."""

@@ -7,7 +7,7 @@ whether these came from samples or from a model.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, Self
 
@@ -22,6 +22,7 @@ from causalfocus.moments.assumption_sums import WatchedRows
 from causalfocus.moments.marks import mark_at, marks_before, training_mark
 from causalfocus.moments.state import State
 from causalfocus.moments.views import RowMoments, Split, TimedRows
+from causalfocus.system.action_set import LARGEST_VALUE
 from causalfocus.system.actions import (
     OBSERVE,
     Action,
@@ -31,9 +32,6 @@ from causalfocus.system.actions import (
 )
 from causalfocus.system.names import checked_names, position
 from causalfocus.system.sem import LinearSEM
-
-LARGEST_VALUE: Final = 1e100
-"""Values beyond this would overflow when squared and summed; no measurement is that large."""
 
 ASSIGNMENT_SLACK: Final = 1e-9
 """Relative difference up to which a reported value of a node that was set counts as the assigned
@@ -276,15 +274,17 @@ class Moments:
         sample: Mapping[str, float | None] | ArrayLike,
         *,
         allow_missing: bool = False,
+        failed: Collection[str] = (),
     ) -> Floats:
         """A sample as p numbers, checked; of a node that was set what it achieved, or what was
         assigned to it if nothing is said.
 
         allow_missing : whether a value may be None or nan, for what could not be measured; such a
             row cannot be added
+        failed : nodes whose setting failed: nobody knows their values but who measured them
         """
         if isinstance(sample, Mapping):
-            row = self._row_from_mapping(action, sample)
+            row = self._row_from_mapping(action, sample, failed)
         else:
             row = _as_floats(sample)
             if row.shape != (len(self.names),):
@@ -295,16 +295,18 @@ class Moments:
         self._check(action, row, allow_missing=allow_missing)
         return row
 
-    def _row_from_mapping(self, action: Action, sample: Mapping[str, float | None]) -> Floats:
+    def _row_from_mapping(
+        self, action: Action, sample: Mapping[str, float | None], failed: Collection[str]
+    ) -> Floats:
         for name in sample:
             position(name, self.names)
         require_action(action)
-        given = {**dict(action.settings), **sample}
+        given = {**{n: v for n, v in action.settings if n not in failed}, **sample}
         missing = [name for name in self.names if name not in given]
         if missing:
             raise InvalidInputError(
-                f"The sample lacks {', '.join(missing)}. It needs a value for every node; give a "
-                f"learner None for what could not be measured."
+                f"The sample lacks {', '.join(missing)}. It needs a value for every node: None, "
+                f"or NA in a file, for what could not be measured."
             )
         values = (given[name] for name in self.names)
         return _as_floats([math.nan if value is None else value for value in values])

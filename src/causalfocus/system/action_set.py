@@ -23,6 +23,9 @@ Range = float | Sequence[float] | None
 TOLERATED: Final = 0.1
 """Of the width of a range: how far a setting may miss where nothing is said."""
 
+LARGEST_VALUE: Final = 1e100
+"""Values beyond this would overflow when squared and summed; no measurement is that large."""
+
 MOST_ACTIONS: Final = 100_000
 """Sets that are larger cannot be listed."""
 
@@ -378,4 +381,8 @@ def _checked_range(name: str, given: Range) -> tuple[float, float] | None:
         raise InvalidInputError(f"{allowed}, and finite; got ({low}, {high}).")
     if low > high:
         raise InvalidInputError(f"{allowed}; got the empty range ({low:g}, {high:g}). Swap them?")
-    return low, high
+    if max(abs(low), abs(high)) > LARGEST_VALUE:
+        raise InvalidInputError(
+            f"{allowed}, of size at most {LARGEST_VALUE:g}; got ({low:g}, {high:g})."
+        )
+    return low + 0.0, high + 0.0  # zero has no sign

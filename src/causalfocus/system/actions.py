@@ -120,7 +120,7 @@ def _checked_settings(given: Any) -> tuple[tuple[str, float], ...]:
             raise InvalidInputError(
                 f"do({name} = {number}) is not possible: the value must be finite."
             )
-        settings.append((name, number))
+        settings.append((name, number + 0.0))  # zero has no sign
     if len(settings) > 1:
         settings.sort(key=lambda setting: _in_order(setting[0]))
     return tuple(settings)

@@ -43,7 +43,9 @@ def sample_in(
     for name in specification.names:
         text = fields.get(f"value:{name}", "").strip()
         if not text:
-            if name not in asked.action.targets:
+            if f"failed:{name}" in fields:
+                errors[f"value:{name}"] = "It failed: what was measured? NA if nothing was."
+            elif name not in asked.action.targets:
                 errors[f"value:{name}"] = "A value is needed."
             continue
         try:
