@@ -84,7 +84,7 @@ def refuse_known(events: Sequence[Event], playback: Playback, log: EventLog) -> 
     known, twice, seen = list[int](), 0, set[object]()
     for event in events:
         key = _key(event.action, event.sample or ())
-        number = standing.get(key) or _recorded(event, lines, log)
+        number = standing.get(key) or _earlier_round(event, lines, log)
         if number is not None:
             known.append(number)
         twice += key in seen
@@ -100,7 +100,7 @@ def refuse_known(events: Sequence[Event], playback: Playback, log: EventLog) -> 
         )
 
 
-def _recorded(event: Event, lines: Sequence[Told], log: EventLog) -> int | None:
+def _earlier_round(event: Event, lines: Sequence[Told], log: EventLog) -> int | None:
     """The round that was recorded with these values, though it was corrected since."""
     found = log.rounds_with(event.sample or ())
     return next(

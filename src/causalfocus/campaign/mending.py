@@ -211,7 +211,7 @@ class Correction:
         row = playback.as_row(done, self._sample(told, done, failed, actions.names), failed)
         before = Details(
             failed=failed,
-            as_read=as_read or (told.far and self.action is None),
+            as_read=as_read or (told.mark == "far" and self.action is None),
             force=force or ("as before" if self.action is None else ""),
         )
         require_round(actions, done, row, before)

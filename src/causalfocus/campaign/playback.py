@@ -370,15 +370,14 @@ def as_told(event: Event, p: int) -> Told:
         pad_row(event.row, p),
         event.ask,
         event.failed,
-        far=bool((event.facts or {}).get("far")),
-        lost=bool(np.isnan(event.row).any()),
+        "lost" if np.isnan(event.row).any() else "far" if (event.facts or {}).get("far") else "",
     )
 
 
 def amend(told: Told, by: Event, p: int) -> Told:
     """A line of a learner's log as a later event leaves it."""
     if by.kind == "withdrawn":
-        return replace(told, withdrawn=True)
+        return replace(told, mark="withdrawn")
     action = told.action if by.action is None else by.action
     return replace(as_told(replace(by, action=action), p), ask=told.ask)
 

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 from numpy.typing import ArrayLike
 
@@ -11,6 +11,9 @@ from causalfocus.arrays import Floats
 from causalfocus.guarantees.decision import Decision
 from causalfocus.system.actions import Action
 from causalfocus.system.sem import LinearSEM
+
+Mark = Literal["", "withdrawn", "lost", "far"]
+"""Why a line of a log counts for no evidence, as it was decided when it was written down."""
 
 Sample = Mapping[str, float | None] | ArrayLike
 
@@ -26,19 +29,21 @@ class Told:
         what could not be measured
     ask : number of the ask that it answers; None if nobody had asked for it
     failed : nodes that were to be set and, as the rig or a person says, were not
-    withdrawn : taken back by a person: it keeps its place in the log and counts for nothing
-    far : whether a setting missed by more than was tolerated when it was written down; that is not
-        decided anew if more is tolerated later
-    lost : whether a value could not be measured
+    mark : "withdrawn" if a person has taken it back: it keeps its place in the log and counts for
+        nothing; "lost" if a value could not be measured; "far" if a setting missed by more than was
+        tolerated when it was written down, which is not decided anew if more is tolerated later
     """
 
     action: Action
     sample: Floats
     ask: int | None = None
     failed: tuple[str, ...] = ()
-    withdrawn: bool = False
-    far: bool = False
-    lost: bool = False
+    mark: Mark = ""
+
+    @property
+    def withdrawn(self) -> bool:
+        """Whether a person has taken it back."""
+        return self.mark == "withdrawn"
 
     @property
     def is_complete(self) -> bool:

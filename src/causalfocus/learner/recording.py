@@ -242,7 +242,7 @@ class Recording(ABC, Generic[S]):
         row = self.moments.as_row(action, sample, allow_missing=True, failed=given)
         number = asks.find(action) if asks.pending else None
         told = Told(action, _freeze(row), number, given)
-        self._take(told if told.is_complete else replace(told, lost=True))
+        self._take(told if told.is_complete else replace(told, mark="lost"))
 
     def take(self, told: Told) -> None:
         """Take in a line of a log, which says itself which ask it answers."""
@@ -275,7 +275,7 @@ class Recording(ABC, Generic[S]):
         is_listed = at is not None or told.action in self.actions  # if in no column
         if is_listed and not told.withdrawn:
             tallies = {**tallies, told.action: tallies.get(told.action, 0) + 1}
-            if told.lost:
+            if told.mark == "lost":
                 losses = {**losses, told.action: losses.get(told.action, 0) + 1}
         return self._state.change(
             rounds=self.rounds + 1,
@@ -320,7 +320,7 @@ class Recording(ABC, Generic[S]):
         been; else the rounds that are left are a selection, and the guarantee is lost. A loss that
         depends on the action can be seen, and is an alarm (`guarantees.losses`).
         """
-        if told.withdrawn or told.far or not told.is_complete:
+        if told.mark or not told.is_complete:
             return False
         return not self.actions.misses(told.effective_action, told.sample)
 

@@ -154,15 +154,15 @@ class Choices:
             )
         else:
             heads = tuple(own.is_head(at[name]) for name in self.targets[index])
-        action = self._drawn.get((index, heads))
+        action = self._actions_by_coin.get((index, heads))
         if action is None:
             ends = zip(self.targets[index], heads, strict=True)
             action = Action(tuple((name, self._ends[name][-1 if up else 0]) for name, up in ends))
-            self._drawn[index, heads] = action
+            self._actions_by_coin[index, heads] = action
         return action
 
     @cached_property
-    def _drawn(self) -> dict[tuple[int, tuple[bool, ...]], Action]:
+    def _actions_by_coin(self) -> dict[tuple[int, tuple[bool, ...]], Action]:
         """Actions that were drawn before, by choice and coins: they need not be made again."""
         return {}
 
