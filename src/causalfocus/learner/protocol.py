@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, Protocol, runtime_checkable
 
 from numpy.typing import ArrayLike
@@ -45,7 +46,7 @@ class Told:
         """Whether a person has taken it back."""
         return self.mark == "withdrawn"
 
-    @property
+    @cached_property
     def is_complete(self) -> bool:
         """Whether no value is missing."""
         return not math.isnan(self.sample.sum())

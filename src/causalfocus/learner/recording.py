@@ -342,6 +342,8 @@ class Recording(ABC, Generic[S]):
 
 
 def _checked_failures(action: Action, failed: Iterable[str]) -> tuple[str, ...]:
+    if failed == ():
+        return ()
     given = tuple(dict.fromkeys([failed] if isinstance(failed, str) else failed))
     for name in given:
         if name not in action.targets:
