@@ -35,9 +35,9 @@ def rule_option(rule: str) -> dict[str, str]:
     return {"stopping": EARLIER[rule]}
 
 
-def seed_option() -> dict[str, int]:
-    """A seed for the coins, in versions that toss them."""
-    return {"seed": 6} if "seed" in inspect.signature(cf.Focus).parameters else {}
+def ends_option() -> dict[str, str]:
+    """Ends by the game, in versions that toss coins: they may toss others."""
+    return {"ends": "game"} if "ends" in inspect.signature(cf.Focus).parameters else {}
 
 
 def problems() -> Iterator[tuple[str, cf.LinearSEM, cf.ActionSet, cf.ModelClass, float]]:
@@ -65,11 +65,11 @@ def learners(
     actions: cf.ActionSet, space: cf.ModelClass, epsilon: float
 ) -> Iterator[tuple[str, str | None, Any]]:
     for rule in EARLIER:
-        option: dict[str, Any] = {**rule_option(rule), **seed_option()}
+        option: dict[str, Any] = {**rule_option(rule), **ends_option()}
         yield f"focus {rule}", rule, cf.Focus(actions, space, epsilon=epsilon, **option)
         uniform = cf.Focus(actions, space, epsilon=epsilon, design="uniform", **option)
         yield f"uniform {rule}", rule, uniform
-    yield "graph alone", "gaussian", cf.Focus(actions, space, epsilon=None, **seed_option())
+    yield "graph alone", "gaussian", cf.Focus(actions, space, epsilon=None, **ends_option())
     for name, kind in BASELINES.items():
         yield name, None, kind(actions, space, seed=7)
     for rule in ("gaussian", "class"):
