@@ -1,0 +1,192 @@
+"""Plans: from all rounds that are complete, what the tests of the rounds asked for next will be.
+
+Nothing here carries the guarantee: whatever a plan says, its tests are valid, because it was made
+before the coins were tossed. A good plan makes narrow intervals.
+
+- *Centres.* The mean of the rounds in which the row was free.
+- *References.* The row at which the tests of the coins are nearest to zero, weighed by their
+  noise; least squares count as a few rounds, which steadies it while there are few.
+- *Directions.* Setting i moves the regressors of row j by P_i. A direction w moves them by P'w, and
+  the one for cause k should move regressor k alone: of all w with P'w = e_k, that with the least
+  noise. Entries of P that are not clearly different from zero are taken for zero. What a direction
+  moved beside its own regressor in earlier rounds is made good in the next ones, as far as that
+  does not cost much noise.
+"""
+
+import math
+
+import numpy as np
+
+from causalfocus.arrays import Bools, Floats, Ints
+from causalfocus.kernels.arithmetic.cholesky import invert
+from causalfocus.kernels.compile import kernel
+from causalfocus.kernels.randomized.records import Plan, Sums, Tests
+
+CLEAR = 3.0
+"""Standard errors from which on a coin is taken to move a variable."""
+
+STEADY = 4.0
+"""Rounds that least squares count for in a reference."""
+
+REPAIR = 0.5
+"""Size of what a direction makes good, at most, as a share of the direction itself."""
+
+LEAST_PIVOT = 1e-6
+"""Ridge on what a direction is found from, as a share of the diagonal."""
+
+WITHIN_ONE = 1.0 - 1e-12
+"""Length of a direction: not above one for rounding."""
+
+
+@kernel
+def first_rounds(p: int) -> int:
+    """Return how many rounds a row needs before it is tested."""
+    return (3 * p) // 2 + 8
+
+
+@kernel
+def next_plan(sums: Sums, plan: Plan, unknown: Bools, growth: float) -> Plan:
+    """Return the plan for the rounds that are asked for next.
+
+    sums : of all rounds that are complete, those of the present plan included
+    growth : how many rounds the new plan is made for, as a share of those so far
+    """
+    p = len(plan.is_begun)
+    is_begun, first = plan.is_begun.copy(), plan.first.copy()
+    centres, references = plan.centres.copy(), plan.references.copy()
+    directions = np.zeros((p, p, p))
+    for j in range(p):
+        n = sums.pool.rounds[j]
+        if n > 0.0:
+            centres[j] += sums.pool.totals[j] / n
+        causes = np.flatnonzero(unknown[j])
+        if not is_begun[j] and n >= first_rounds(p) and _is_regular(sums.pool.grams[j], causes, j):
+            is_begun[j] = True
+            first[j] = sums.pool.grams[j] / n
+            for k in causes:
+                directions[j, k, k] = 1.0
+        elif is_begun[j]:
+            coins = np.flatnonzero(sums.pool.counts[j] > 0.0)
+            if len(causes) > 0 and len(coins) > 0:
+                step = _reference_step(sums.coins, first[j], references[j], causes, coins, j)
+                directions[j] = _directions(sums, causes, coins, j, growth)
+                for r in range(len(causes)):
+                    references[j, causes[r]] += step[r]
+    return Plan(is_begun, centres, references, directions, first)
+
+
+@kernel
+def no_plan(p: int) -> Plan:
+    """Return the plan before anything is known."""
+    none = np.zeros((p, p))
+    return Plan(
+        np.zeros(p, dtype=np.bool_), none, none.copy(), np.zeros((p, p, p)), np.zeros((p, p, p))
+    )
+
+
+@kernel
+def _is_regular(grams: Floats, causes: Ints, j: int) -> bool:
+    """Return whether no combination of the row's variables is constant, to rounding."""
+    of = np.append(causes, j)
+    u = len(of)
+    scaled = np.empty((u, u))
+    for r in range(u):
+        for s in range(u):
+            size = math.sqrt(grams[of[r], of[r]] * grams[of[s], of[s]])
+            scaled[r, s] = grams[of[r], of[s]] / size if size > 0.0 else 0.0
+    return not math.isnan(invert(scaled, np.empty((u, u)), np.empty((u, u))))
+
+
+@kernel
+def _solve(matrix: Floats, right: Floats) -> Floats:
+    """Return the solution of a symmetric system, with a ridge of a share of its diagonal; zeros if
+    it has none.
+    """
+    u = len(matrix)
+    scale = np.empty(u)
+    for r in range(u):
+        scale[r] = 1.0 / math.sqrt(matrix[r, r]) if matrix[r, r] > 0.0 else 0.0
+    scaled = matrix * scale.reshape(u, 1) * scale.reshape(1, u)
+    for r in range(u):
+        scaled[r, r] = 1.0 + LEAST_PIVOT
+    inverse = np.empty((u, u))
+    if math.isnan(invert(scaled, inverse, np.empty((u, u)))):
+        return np.zeros(right.shape)
+    inverse *= scale.reshape(u, 1) * scale.reshape(1, u)
+    return inverse @ right
+
+
+@kernel
+def _reference_step(
+    coins: Tests, first: Floats, reference: Floats, causes: Ints, used: Ints, j: int
+) -> Floats:
+    """Return the way from a reference to the next, for every unknown coefficient."""
+    u = len(causes)
+    row = -reference
+    row[j] = 1.0
+    bent = first @ row
+    noise = row @ bent
+    matrix, right = np.zeros((u, u)), np.zeros((u, 1))
+    if noise > 0.0:
+        for r in range(u):
+            right[r, 0] = STEADY * bent[causes[r]] / noise
+            for s in range(u):
+                matrix[r, s] = STEADY * first[causes[r], causes[s]] / noise
+    for i in used:
+        size = coins.squares[j, i]
+        if size > 0.0:
+            distance = coins.moved[j, i] @ row
+            for r in range(u):
+                right[r, 0] += coins.moved[j, i, causes[r]] * distance / size
+                for s in range(u):
+                    both = coins.moved[j, i, causes[r]] * coins.moved[j, i, causes[s]]
+                    matrix[r, s] += both / size
+    return _solve(matrix, right)[:, 0].copy()
+
+
+@kernel
+def _clear_moves(sums: Sums, causes: Ints, coins: Ints, j: int) -> Floats:
+    """Return what each coin moves (m, u), zero where that is not clear."""
+    pool = sums.pool
+    found = np.zeros((len(coins), len(causes)))
+    for a in range(len(coins)):
+        i = coins[a]
+        share = pool.counts[j, i] / max(pool.rounds[j], 1.0)
+        for b in range(len(causes)):
+            r = causes[b]
+            moved = sums.coins.moved[j, i, r]
+            if r == i or moved * moved > CLEAR**2 * share * pool.grams[j, r, r]:
+                found[a, b] = moved
+    return found
+
+
+@kernel
+def _directions(sums: Sums, causes: Ints, coins: Ints, j: int, growth: float) -> Floats:
+    """Return the weights of the coins (p, p) for every unknown cause of row j."""
+    p, m, u = sums.pool.rounds.shape[0], len(coins), len(causes)
+    moves = _clear_moves(sums, causes, coins, j)
+    weighed = np.empty((m, u))
+    for a in range(m):
+        size = sums.coins.squares[j, coins[a]]
+        for b in range(u):
+            weighed[a, b] = moves[a, b] / size if size > 0.0 else 0.0
+    wanted = np.zeros((u, 2 * u))
+    for b in range(u):
+        wanted[b, b] = 1.0
+        for c in range(u):
+            if b != c:
+                wanted[c, u + b] = -sums.directions.moved[j, causes[b], causes[c]] / growth
+    solved = weighed @ _solve(moves.T @ weighed, wanted)
+    found = np.zeros((p, p))
+    for b in range(u):
+        w = np.zeros(p)
+        plain = math.sqrt((solved[:, b] ** 2).sum())
+        repair = math.sqrt((solved[:, u + b] ** 2).sum())
+        if plain > 0.0:
+            share = min(1.0, REPAIR / repair) if repair > 0.0 else 0.0
+            for a in range(m):
+                w[coins[a]] = solved[a, b] / plain + share * solved[a, u + b]
+            found[causes[b]] = w * (WITHIN_ONE / math.sqrt((w**2).sum()))
+        else:
+            found[causes[b], causes[b]] = 1.0
+    return found

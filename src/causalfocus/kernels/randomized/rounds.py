@@ -1,0 +1,155 @@
+"""Adding up rounds for the tests of the randomized rule, and putting plans together.
+
+A round is taken by intention: what was asked for decides in which rows it counts and which coins
+it has; the values are those that were achieved. See `records` for the sums.
+"""
+
+import numpy as np
+
+from causalfocus.arrays import Bools, Floats
+from causalfocus.kernels.compile import kernel
+from causalfocus.kernels.randomized.records import Epoch, Plan, Pool, Sums, Tests
+
+ROUNDING = 1e-15
+"""Share of the largest part of V that is added to it where a reference moves, for every
+coefficient: more than the rounding of the parts, so that V stays an upper bound."""
+
+
+@kernel
+def no_tests(p: int) -> Tests:
+    """Return sums of no rounds."""
+    return Tests(np.zeros((p, p, p)), np.zeros((p, p)), np.zeros((p, p, p)))
+
+
+@kernel
+def no_pool(p: int) -> Pool:
+    """Return sums of no rounds."""
+    return Pool(np.zeros((p, p, p)), np.zeros((p, p)), np.zeros((p, p)), np.zeros(p))
+
+
+@kernel
+def no_epoch(p: int) -> Epoch:
+    """Return the sums of a plan under which nothing was asked for."""
+    return Epoch(no_tests(p), no_pool(p))
+
+
+@kernel
+def no_sums(p: int) -> Sums:
+    """Return the sums of no plans."""
+    return Sums(no_tests(p), no_tests(p), no_pool(p))
+
+
+@kernel
+def add_rounds(
+    epoch: Epoch, plan: Plan, asked: Bools, signs: Floats, samples: Floats
+) -> None:
+    """Add rounds, one after the other, to the sums of their plan, in place.
+
+    asked : (n, p), which variables were asked to be set
+    signs : (n, p), the coins of these: 1 for the high end, -1 for the low one, 0 for no coin of
+        this round
+    samples : (n, p), the values that were achieved
+    """
+    p = samples.shape[1]
+    x = np.empty(p)
+    for t in range(samples.shape[0]):
+        for j in range(p):
+            if not asked[t, j]:
+                for r in range(p):
+                    x[r] = samples[t, r] - plan.centres[j, r]
+                _add_to_pool(epoch.pool, j, x, signs[t])
+                if plan.is_begun[j]:
+                    _add_to_coins(epoch.coins, j, x, signs[t], plan.references[j])
+
+
+@kernel
+def _add_to_pool(pool: Pool, j: int, x: Floats, signs: Floats) -> None:
+    p = len(x)
+    pool.rounds[j] += 1.0
+    for r in range(p):
+        pool.totals[j, r] += x[r]
+        pool.counts[j, r] += abs(signs[r])
+        for s in range(p):
+            pool.grams[j, r, s] += x[r] * x[s]
+
+
+@kernel
+def _add_to_coins(coins: Tests, j: int, x: Floats, signs: Floats, reference: Floats) -> None:
+    p = len(x)
+    residual = x[j]
+    for r in range(p):
+        residual -= reference[r] * x[r]
+    square = residual * residual
+    for i in range(p):
+        if signs[i] != 0.0:
+            coins.squares[j, i] += square
+            for r in range(p):
+                coins.moved[j, i, r] += signs[i] * x[r]
+                coins.crossed[j, i, r] += residual * x[r]
+
+
+@kernel
+def close_epoch(sums: Sums, epoch: Epoch, plan: Plan, following: Plan) -> None:
+    """Add the sums of a plan to those of earlier ones, in place, and move them to the references of
+    the plan that follows.
+
+    What a row collected before it was tested is dropped when its tests begin, but for its means.
+    """
+    p = len(plan.is_begun)
+    for j in range(p):
+        _add_pool(sums.pool, epoch.pool, j)
+        shift = following.centres[j] - plan.centres[j]
+        sums.pool.totals[j] -= sums.pool.rounds[j] * shift
+        if following.is_begun[j] and not plan.is_begun[j]:
+            sums.pool.grams[j], sums.pool.counts[j] = 0.0, 0.0
+        if plan.is_begun[j]:
+            _add_coins(sums.coins, epoch.coins, j)
+            _add_directions(sums.directions, epoch.coins, plan.directions[j], j)
+            step = following.references[j] - plan.references[j]
+            _move(sums.coins, sums.pool.grams[j], step, j)
+            _move(sums.directions, sums.pool.grams[j], step, j)
+
+
+@kernel
+def _add_pool(pool: Pool, more: Pool, j: int) -> None:
+    pool.grams[j] += more.grams[j]
+    pool.totals[j] += more.totals[j]
+    pool.counts[j] += more.counts[j]
+    pool.rounds[j] += more.rounds[j]
+
+
+@kernel
+def _add_coins(tests: Tests, more: Tests, j: int) -> None:
+    tests.moved[j] += more.moved[j]
+    tests.squares[j] += more.squares[j]
+    tests.crossed[j] += more.crossed[j]
+
+
+@kernel
+def _add_directions(tests: Tests, coins: Tests, directions: Floats, j: int) -> None:
+    """S of a direction is the weighted sum of those of the coins, V that with squared weights,
+    because every coin of a round has its own term in both.
+    """
+    squared = directions * directions
+    tests.moved[j] += directions @ coins.moved[j]
+    tests.squares[j] += squared @ coins.squares[j]
+    tests.crossed[j] += squared @ coins.crossed[j]
+
+
+@kernel
+def _move(tests: Tests, grams: Floats, step: Floats, j: int) -> None:
+    """Put the sums of row j about another reference: V is the same quadratic, rounded upwards."""
+    p = len(step)
+    bent = grams @ step
+    square = 0.0
+    for r in range(p):
+        square += step[r] * bent[r]
+    for k in range(tests.squares.shape[1]):
+        cross = 0.0
+        for r in range(p):
+            cross += step[r] * tests.crossed[j, k, r]
+        largest = tests.squares[j, k] + 2.0 * abs(cross) + square
+        moved = tests.squares[j, k] - 2.0 * cross + square
+        tests.squares[j, k] = max(moved, 0.0) + ROUNDING * p * largest
+        for r in range(p):
+            tests.crossed[j, k, r] -= bent[r]

@@ -1,0 +1,313 @@
+"""All that the randomized rule remembers: sums of rounds by their coins, in the order of asking.
+
+What counts is the intention. An ask says which variables are to be set and what their coins say;
+row j counts the rounds in which j was not asked to be set, and the instruments of a round are the
+coins that were tossed for it. The values are those that were achieved, those of settings that
+failed included. Samples that nobody asked for have no coin and never come here.
+
+**In the order of asking.** A round enters the sums when it and all that were asked for before it are
+answered or withdrawn, whatever the order of telling. So the sums are, at every moment, those of
+the first n asks, and there is no way to read others. Let F_n be all that is known of the first n
+asks, outcomes included. What is asked for next is chosen from outcomes of asks before it, and its
+tests from those that were complete, both before its coins are tossed: given F_n and the residual of
+ask n + 1, its coins are fair. So every test is a supermartingale in n (`kernels.randomized`), Ville's
+inequality holds for all n at once, and it does not matter which n are read, or who decided that.
+Were sums taken in the order of telling, one could tell first what pleases.
+
+**Coins of a block.** A slow variable keeps one coin for several asks. It is an instrument in the ask
+for which it was tossed and in no other: there it is fair given F_n. In later asks of the block it is
+part of F_n, and the values of the variable are values like any other. So its evidence is that of
+one round per block; to count the sum of a block's residuals the sets of the block would have to be
+fixed when it begins.
+
+**What must not be.** A round must not be withdrawn, or lost, because of its coin or its outcome.
+
+**Memory.** About ten arrays of p^3 numbers. A state is frozen: rounds are kept as they are until
+there are `max(p, 16)` of them, and then another state holds their sums. So nothing of that size is
+copied per round, copies of a state are free, and the sums do not depend on when they were read.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from causalfocus.arrays import Bools, Floats
+from causalfocus.errors import InvalidInputError
+from causalfocus.kernels.randomized.plans import next_plan, no_plan
+from causalfocus.kernels.randomized.records import Epoch, Plan, Pool, Sums, Tests
+from causalfocus.kernels.randomized.rounds import add_rounds, close_epoch, no_epoch, no_sums
+from causalfocus.moments.moments import LARGEST_VALUE
+from causalfocus.system.choices import coins_of
+
+FIRST_ROUNDS: Final = 8
+"""Rounds from which the first centres are taken; they count for nothing else."""
+
+LEAST_EPOCH: Final = 16
+"""Rounds after which there is a new plan, at least."""
+
+GROWTH: Final = 0.1
+"""Or this share of all rounds so far."""
+
+
+class Intent(NamedTuple):
+    """What was asked for in a round.
+
+    number : of the ask
+    asked : (p,), which variables were to be set
+    signs : (p,), their coins: 1 for the high end, -1 for the low one, 0 for none of this round
+    """
+
+    number: int
+    asked: Bools
+    signs: Floats
+
+
+class Pending(NamedTuple):
+    """An ask in its turn; `row` is what came of it, (p,), None as long as nothing did.
+
+    plan : the number of the plan under which it was asked for
+    """
+
+    intent: Intent
+    plan: int
+    row: Floats | None = None
+    is_withdrawn: bool = False
+
+    @property
+    def is_complete(self) -> bool:
+        return self.is_withdrawn or self.row is not None
+
+
+Change = Callable[[Pending], Pending]
+
+
+class Reading(NamedTuple):
+    """The sums of all rounds that are complete in the order of asking, and the plan whose
+    references they are about.
+    """
+
+    sums: Sums
+    plan: Plan
+
+
+@dataclass(frozen=True, kw_only=True)
+class RandomizedSums:
+    """The sums after some asks and answers. Never written to.
+
+    Attributes
+    ----------
+    unknown : (p, p), which coefficients are unknown, row and cause; the others are zero
+    n : rounds with a coin that are complete
+    issued : number of the last ask
+    plans : those that are needed still, by number; the last is that of the next ask
+    until : rounds at which there will be another
+    sums, epoch, epoch_plan : of earlier plans, and of the one whose rounds are being added up
+    tail : rounds that are complete and not yet added up
+    pending : asks whose turn has not come, in the order of asking
+    """
+
+    unknown: Bools
+    n: int
+    issued: int
+    plans: dict[int, Plan]
+    until: int
+    sums: Sums
+    epoch: Epoch
+    epoch_plan: int
+    tail: tuple[tuple[Intent, Floats], ...] = ()
+    pending: tuple[Pending, ...] = ()
+
+    @classmethod
+    def empty(cls, unknown: ArrayLike) -> "RandomizedSums":
+        """Before the first ask.
+
+        unknown : (p, p), which coefficients are unknown; the diagonal must not be. Leave out columns
+            of outcomes, which drive nothing, and effects that are known not to exist
+        """
+        mask = np.array(unknown, dtype=np.bool_)
+        if mask.ndim != 2 or mask.shape[0] != mask.shape[1] or mask.diagonal().any():
+            raise InvalidInputError(
+                f"unknown is a square table of True and False with False on its diagonal; got "
+                f"shape {mask.shape}. Give everything but the diagonal if nothing is known."
+            )
+        p = len(mask)
+        return cls(
+            unknown=mask,
+            n=0,
+            issued=0,
+            plans={0: no_plan(p)},
+            until=FIRST_ROUNDS,
+            sums=no_sums(p),
+            epoch=no_epoch(p),
+            epoch_plan=0,
+        )
+
+    @property
+    def p(self) -> int:
+        return len(self.unknown)
+
+    def issue(self, number: int, asked: ArrayLike, signs: ArrayLike) -> "RandomizedSums":
+        """With one more ask; its tests are fixed now.
+
+        number : of the ask, above those of all before it
+        asked : (p,), which variables are to be set
+        signs : (p,), see `signs_of`
+        """
+        intent = Intent(number, np.array(asked, np.bool_), np.array(signs, np.float64))
+        self._require(intent)
+        state = self._with_plan() if self.n >= self.until else self
+        waiting = Pending(intent, max(state.plans))
+        return replace(state, issued=number, pending=(*state.pending, waiting))
+
+    def _require(self, intent: Intent) -> None:
+        if intent.number <= self.issued:
+            raise InvalidInputError(
+                f"Asks come with rising numbers; got {intent.number} after {self.issued}."
+            )
+        shape = (self.p,)
+        if intent.asked.shape != shape or intent.signs.shape != shape:
+            raise InvalidInputError(
+                f"asked and signs have one entry for each of {self.p} variables; got shapes "
+                f"{intent.asked.shape} and {intent.signs.shape}."
+            )
+        if not np.isin(intent.signs, (-1.0, 0.0, 1.0)).all() or intent.signs[~intent.asked].any():
+            raise InvalidInputError(
+                f"A coin is 1 or -1, and 0 where there is none or the variable is not asked to be "
+                f"set; got {intent.signs.tolist()} with asked {intent.asked.tolist()}."
+            )
+
+    def answer(self, number: int, row: ArrayLike) -> "RandomizedSums":
+        """With the values that came of a pending ask, (p,), those that were achieved."""
+        values = np.array(row, dtype=np.float64)
+        if values.shape != (self.p,) or not (np.abs(values) <= LARGEST_VALUE).all():
+            raise InvalidInputError(
+                f"An answer is {self.p} finite numbers; got {values.tolist()}. Withdraw the ask "
+                f"if something could not be measured."
+            )
+        return self._settle(number, lambda one: one._replace(row=values))
+
+    def withdraw(self, number: int) -> "RandomizedSums":
+        """Without a pending ask. The reason must be neither its coin nor its outcome."""
+        return self._settle(number, lambda one: one._replace(is_withdrawn=True))
+
+    def _settle(self, number: int, change: Change) -> "RandomizedSums":
+        at = next((a for a, one in enumerate(self.pending) if one.intent.number == number), None)
+        if at is None or self.pending[at].is_complete:
+            open_asks = [one.intent.number for one in self.pending if not one.is_complete]
+            raise InvalidInputError(
+                f"Ask {number} is not open; open are {open_asks or 'none'}. Only what was issued "
+                f"can be answered or withdrawn, and only once."
+            )
+        pending = list(self.pending)
+        pending[at] = change(pending[at])
+        state = replace(self, pending=tuple(pending))
+        return state._advance() if at == 0 else state
+
+    def _advance(self) -> "RandomizedSums":
+        """With all rounds whose turn has come among those that are added up."""
+        state, done = self, 0
+        for one in self.pending:
+            if not one.is_complete:
+                break
+            done += 1
+            if one.row is not None and one.intent.signs.any():
+                state = state._turned(one.plan)
+                state = replace(state, n=state.n + 1, tail=(*state.tail, (one.intent, one.row)))
+                if state.epoch_plan > 0 and len(state.tail) >= max(state.p, LEAST_EPOCH):
+                    state = state._folded()
+        return replace(state, pending=self.pending[done:])
+
+    def _turned(self, plan: int) -> "RandomizedSums":
+        """Ready for rounds of a plan: what belongs to earlier ones is closed."""
+        state = self
+        while state.epoch_plan < plan:
+            following = state.epoch_plan + 1
+            state = state._folded()
+            sums = state._closed(state.plans[following])
+            kept = {number: one for number, one in state.plans.items() if number >= following}
+            state = replace(
+                state, sums=sums, epoch=no_epoch(self.p), epoch_plan=following, plans=kept
+            )
+        return state
+
+    def _folded(self) -> "RandomizedSums":
+        """With the tail added up. The first rounds are not: they have no centre."""
+        if not self.tail:
+            return self
+        if self.epoch_plan == 0:
+            return replace(self, tail=())
+        return replace(self, epoch=self._epoch_with_tail(), tail=())
+
+    def _epoch_with_tail(self) -> Epoch:
+        epoch = Epoch(Tests(*_copies(self.epoch.coins)), Pool(*_copies(self.epoch.pool)))
+        if self.tail and self.epoch_plan > 0:
+            asked = np.array([intent.asked for intent, _ in self.tail])
+            signs = np.array([intent.signs for intent, _ in self.tail])
+            rows = np.array([row for _, row in self.tail])
+            add_rounds(epoch, self.plans[self.epoch_plan], asked, signs, rows)
+        return epoch
+
+    def _closed(self, following: Plan) -> Sums:
+        """The sums of all that is complete, about the references of another plan."""
+        old = self.sums
+        sums = Sums(
+            Tests(*_copies(old.coins)), Tests(*_copies(old.directions)), Pool(*_copies(old.pool))
+        )
+        close_epoch(sums, self._epoch_with_tail(), self.plans[self.epoch_plan], following)
+        return sums
+
+    def read(self) -> Reading:
+        """The sums of all rounds that are complete in the order of asking."""
+        plan = self.plans[self.epoch_plan]
+        return Reading(self._closed(plan), plan)
+
+    def _with_plan(self) -> "RandomizedSums":
+        """With another plan, from what is complete, for asks from now on."""
+        last, length = max(self.plans), max(LEAST_EPOCH, int(GROWTH * self.n))
+        if last == 0:
+            plan = no_plan(self.p)
+            middle = np.median(np.array([row for _, row in self.tail]), axis=0)
+            plan.centres[:] = middle
+        else:
+            # Pending asks of an earlier plan may still come; what is complete is taken from it.
+            present = self.plans[self.epoch_plan]
+            plan = next_plan(self.read().sums, present, self.unknown, length / self.n)
+            plan = _after(plan, self.plans[last])
+        return replace(self, plans={**self.plans, last + 1: plan}, until=self.n + length)
+
+
+def _after(plan: Plan, last: Plan) -> Plan:
+    """A plan that does not begin again what the last one began."""
+    begun = last.is_begun & ~plan.is_begun
+    plan.is_begun[begun] = True
+    for mine, theirs in zip(plan, last, strict=True):
+        mine[begun] = theirs[begun]
+    again = last.is_begun & plan.is_begun
+    plan.first[again] = last.first[again]
+    return plan
+
+
+def _copies(arrays: Iterable[Floats]) -> list[Floats]:
+    return [array.copy() for array in arrays]
+
+
+def signs_of(
+    seed: int, number: int, coins: Iterable[tuple[str, int]], names: tuple[str, ...]
+) -> Floats:
+    """(p,), the coins of an ask that were tossed for it: 1 for the high end, -1 for the low one.
+
+    Those that were tossed for an earlier ask, in blocks of slow variables, are left out: 0.
+
+    Parameters
+    ----------
+    seed : of the learner
+    number : of the ask
+    coins : by name, the number of the ask for which each coin was tossed, as in `Ask.coins`
+    names : of all variables, in order
+    """
+    tossed = np.where(coins_of(seed, number, len(names)), 1.0, -1.0)
+    own = {name for name, coin in coins if coin == number}
+    return np.where([name in own for name in names], tossed, 0.0)
