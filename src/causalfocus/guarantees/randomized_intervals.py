@@ -3,12 +3,12 @@
 Every row has one test of all coins and one direction for every unknown coefficient. At delta, a
 tenth of it is shared by the tests of all coins, the rest by the directions, in equal parts. By the
 union of their errors the true rows pass all tests at all times, except with probability delta:
-then every interval, and the intersection of those of all times, holds its effect
-(`kernels.randomized.tested_rows`). If an intersection is empty, no linear system passes: that is a
-refutation, false with a probability that is part of the same delta.
+then every interval, and the intersection of those of all times, holds its effect. The proofs are in
+`kernels.randomized`: `row_tests`, `ball` and `box`. If an intersection is empty, no linear system
+passes: that is a refutation, false with a probability that is part of the same delta.
 
 A coefficient has no bound while its row has fewer coins that were tossed than unknown coefficients:
-`unidentified` names such rows. A variable that cannot be set and is no outcome leaves the rows
+`unidentified_rows` names such rows. A variable that cannot be set and is no outcome leaves the rows
 that it may act on so for good, unless other effects on them are known not to exist.
 """
 
@@ -21,7 +21,7 @@ import numpy as np
 
 from causalfocus.arrays import Bools, Floats
 from causalfocus.errors import InvalidInputError
-from causalfocus.kernels.randomized.tested_rows import bound_row
+from causalfocus.kernels.randomized.box import Nats, bound_row
 from causalfocus.moments.randomized_sums import RandomizedSums, Reading
 
 SHARE_OF_ALL_COINS: Final = 0.1
@@ -47,9 +47,9 @@ class Intervals:
     rounds: int
 
     @cached_property
-    def refuted(self) -> Bools:
+    def is_refuted(self) -> Bools:
         """(p,), the rows of which no linear one is left."""
-        found: Bools = (self.low > self.high).any(axis=1)
+        found: Bools = np.any(self.low > self.high, axis=1)
         return found
 
     @cached_property
@@ -77,7 +77,7 @@ def no_intervals(unknown: Bools) -> Intervals:
     return Intervals(low, -low, 0)
 
 
-def unidentified(sums: RandomizedSums) -> Bools:
+def unidentified_rows(sums: RandomizedSums) -> Bools:
     """Return which rows (p,) have more unknown coefficients than coins that were tossed for them.
 
     These have no intervals, however many rounds there are, until more coins are tossed.
@@ -87,11 +87,13 @@ def unidentified(sums: RandomizedSums) -> Bools:
     return found
 
 
-def own_nats(unknown: Bools) -> Floats:
+def own_nats(unknown: Bools) -> Nats:
     """Return what a test needs on top of log(1 / delta), in nats: one of all coins, a direction."""
     n_rows = max(int(unknown.any(axis=1).sum()), 1)
     n_pairs = max(int(unknown.sum()), 1)
-    return np.log([n_rows / SHARE_OF_ALL_COINS, n_pairs / (1.0 - SHARE_OF_ALL_COINS)])
+    return Nats(
+        math.log(n_rows / SHARE_OF_ALL_COINS), math.log(n_pairs / (1.0 - SHARE_OF_ALL_COINS))
+    )
 
 
 def intervals_at(sums: RandomizedSums, level: float) -> Intervals:
@@ -181,7 +183,7 @@ def level_of(sums: RandomizedSums, weights: Floats, demands: Demands) -> float:
 
     def stands(level: float) -> bool:
         found = _intervals(reading, sums, level, nothing)
-        return not found.refuted.any() and bool(demands.holds(found, weights).all())
+        return not found.is_refuted.any() and bool(demands.holds(found, weights).all())
 
     low, high = 1e-3, 1.0
     if not stands(low):

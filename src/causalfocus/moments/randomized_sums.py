@@ -5,20 +5,21 @@ row j counts the rounds in which j was not asked to be set, and the instruments 
 coins that were tossed for it. The values are those that were achieved, those of settings that
 failed included. Samples that nobody asked for have no coin and never come here.
 
-**In the order of asking.** A round enters the sums when it and all that were asked for before it are
-answered or withdrawn, whatever the order of telling. So the sums are, at every moment, those of
+**In the order of asking.** A round enters the sums when it and all that were asked for before it
+are answered or withdrawn, whatever the order of telling. So the sums are, at every moment, those of
 the first n asks, and there is no way to read others. Let F_n be all that is known of the first n
 asks, outcomes included. What is asked for next is chosen from outcomes of asks before it, and its
 tests from those that were complete, both before its coins are tossed: given F_n and the residual of
-ask n + 1, its coins are fair. So every test is a supermartingale in n (`kernels.randomized`), Ville's
-inequality holds for all n at once, and it does not matter which n are read, or who decided that.
-Were sums taken in the order of telling, one could tell first what pleases.
+ask n + 1, its coins are fair. So every test is a supermartingale in n (`kernels.randomized`),
+Ville's inequality holds for all n at once, and it does not matter which n are read, or who decided
+that; a batch may be read before all of it is told. Were sums taken in the order of telling, one
+could tell first what pleases.
 
-**Coins of a block.** A slow variable keeps one coin for several asks. It is an instrument in the ask
-for which it was tossed and in no other: there it is fair given F_n. In later asks of the block it is
-part of F_n, and the values of the variable are values like any other. So its evidence is that of
-one round per block; to count the sum of a block's residuals the sets of the block would have to be
-fixed when it begins.
+**Coins of a block.** A slow variable keeps one coin for several asks. It is an instrument in the
+ask for which it was tossed and in no other: there it is fair given F_n. In later asks of the block
+it is part of F_n, and the values of the variable are values like any other. So its evidence is that
+of one round per block; to count the sum of a block's residuals the sets of the block would have to
+be fixed when it begins.
 
 **What must not be.** A round must not be withdrawn, or lost, because of its coin or its outcome.
 
@@ -124,8 +125,8 @@ class RandomizedSums:
     def empty(cls, unknown: ArrayLike) -> "RandomizedSums":
         """Before the first ask.
 
-        unknown : (p, p), which coefficients are unknown; the diagonal must not be. Leave out columns
-            of outcomes, which drive nothing, and effects that are known not to exist
+        unknown : (p, p), which coefficients are unknown; the diagonal must not be. Leave out the
+            columns of outcomes, which drive nothing, and effects that are known not to exist
         """
         mask = np.array(unknown, dtype=np.bool_)
         if mask.ndim != 2 or mask.shape[0] != mask.shape[1] or mask.diagonal().any():
@@ -158,7 +159,7 @@ class RandomizedSums:
         """
         intent = Intent(number, np.array(asked, np.bool_), np.array(signs, np.float64))
         self._require(intent)
-        state = self._with_plan() if self.n >= self.until else self
+        state = with_plan(self) if self.n >= self.until else self
         waiting = Pending(intent, max(state.plans))
         return replace(state, issued=number, pending=(*state.pending, waiting))
 
@@ -204,89 +205,92 @@ class RandomizedSums:
         pending = list(self.pending)
         pending[at] = change(pending[at])
         state = replace(self, pending=tuple(pending))
-        return state._advance() if at == 0 else state
-
-    def _advance(self) -> "RandomizedSums":
-        """With all rounds whose turn has come among those that are added up."""
-        state, done = self, 0
-        for one in self.pending:
-            if not one.is_complete:
-                break
-            done += 1
-            if one.row is not None and one.intent.signs.any():
-                state = state._turned(one.plan)
-                state = replace(state, n=state.n + 1, tail=(*state.tail, (one.intent, one.row)))
-                if state.epoch_plan > 0 and len(state.tail) >= max(state.p, LEAST_EPOCH):
-                    state = state._folded()
-        return replace(state, pending=self.pending[done:])
-
-    def _turned(self, plan: int) -> "RandomizedSums":
-        """Ready for rounds of a plan: what belongs to earlier ones is closed."""
-        state = self
-        while state.epoch_plan < plan:
-            following = state.epoch_plan + 1
-            state = state._folded()
-            sums = state._closed(state.plans[following])
-            kept = {number: one for number, one in state.plans.items() if number >= following}
-            state = replace(
-                state, sums=sums, epoch=no_epoch(self.p), epoch_plan=following, plans=kept
-            )
-        return state
-
-    def _folded(self) -> "RandomizedSums":
-        """With the tail added up. The first rounds are not: they have no centre."""
-        if not self.tail:
-            return self
-        if self.epoch_plan == 0:
-            return replace(self, tail=())
-        return replace(self, epoch=self._epoch_with_tail(), tail=())
-
-    def _epoch_with_tail(self) -> Epoch:
-        epoch = Epoch(Tests(*_copies(self.epoch.coins)), Pool(*_copies(self.epoch.pool)))
-        if self.tail and self.epoch_plan > 0:
-            asked = np.array([intent.asked for intent, _ in self.tail])
-            signs = np.array([intent.signs for intent, _ in self.tail])
-            rows = np.array([row for _, row in self.tail])
-            add_rounds(epoch, self.plans[self.epoch_plan], asked, signs, rows)
-        return epoch
-
-    def _closed(self, following: Plan) -> Sums:
-        """The sums of all that is complete, about the references of another plan."""
-        old = self.sums
-        sums = Sums(
-            Tests(*_copies(old.coins)), Tests(*_copies(old.directions)), Pool(*_copies(old.pool))
-        )
-        close_epoch(sums, self._epoch_with_tail(), self.plans[self.epoch_plan], following)
-        return sums
+        return advance(state) if at == 0 else state
 
     def read(self) -> Reading:
         """The sums of all rounds that are complete in the order of asking."""
         plan = self.plans[self.epoch_plan]
-        return Reading(self._closed(plan), plan)
-
-    def _with_plan(self) -> "RandomizedSums":
-        """With another plan, from what is complete, for asks from now on."""
-        last, length = max(self.plans), max(LEAST_EPOCH, int(GROWTH * self.n))
-        if last == 0:
-            plan = no_plan(self.p)
-            middle = np.median(np.array([row for _, row in self.tail]), axis=0)
-            plan.centres[:] = middle
-        else:
-            # Pending asks of an earlier plan may still come; what is complete is taken from it.
-            present = self.plans[self.epoch_plan]
-            plan = next_plan(self.read().sums, present, self.unknown, length / self.n)
-            plan = _after(plan, self.plans[last])
-        return replace(self, plans={**self.plans, last + 1: plan}, until=self.n + length)
+        return Reading(close(self, plan), plan)
 
 
-def _after(plan: Plan, last: Plan) -> Plan:
-    """A plan that does not begin again what the last one began."""
-    begun = last.is_begun & ~plan.is_begun
-    plan.is_begun[begun] = True
+def advance(state: RandomizedSums) -> RandomizedSums:
+    """Return a state with all rounds whose turn has come among those that count."""
+    done = 0
+    for one in state.pending:
+        if not one.is_complete:
+            break
+        done += 1
+        if one.row is not None and one.intent.signs.any():
+            state = turn_to(state, one.plan)
+            state = replace(state, n=state.n + 1, tail=(*state.tail, (one.intent, one.row)))
+            if state.epoch_plan > 0 and len(state.tail) >= max(state.p, LEAST_EPOCH):
+                state = fold(state)
+    return replace(state, pending=state.pending[done:])
+
+
+def turn_to(state: RandomizedSums, plan: int) -> RandomizedSums:
+    """Return a state that is ready for rounds of a plan: what belongs to earlier ones is closed."""
+    while state.epoch_plan < plan:
+        following = state.epoch_plan + 1
+        state = replace(
+            state,
+            sums=close(state, state.plans[following]),
+            epoch=no_epoch(state.p),
+            epoch_plan=following,
+            plans={number: one for number, one in state.plans.items() if number >= following},
+            tail=(),
+        )
+    return state
+
+
+def fold(state: RandomizedSums) -> RandomizedSums:
+    """Return a state with its tail added up."""
+    return replace(state, epoch=epoch_with_tail(state), tail=())
+
+
+def epoch_with_tail(state: RandomizedSums) -> Epoch:
+    """Return the sums of the plan whose turn it is. Of the first there are none, for it has no
+    centre.
+    """
+    epoch = Epoch(Tests(*_copies(state.epoch.coins)), Pool(*_copies(state.epoch.pool)))
+    if state.tail and state.epoch_plan > 0:
+        asked = np.array([intent.asked for intent, _ in state.tail])
+        signs = np.array([intent.signs for intent, _ in state.tail])
+        rows = np.array([row for _, row in state.tail])
+        add_rounds(epoch, state.plans[state.epoch_plan], asked, signs, rows)
+    return epoch
+
+
+def close(state: RandomizedSums, following: Plan) -> Sums:
+    """Return the sums of all that is complete, about the references of another plan."""
+    old = state.sums
+    sums = Sums(
+        Tests(*_copies(old.coins)), Tests(*_copies(old.directions)), Pool(*_copies(old.pool))
+    )
+    close_epoch(sums, epoch_with_tail(state), state.plans[state.epoch_plan], following)
+    return sums
+
+
+def with_plan(state: RandomizedSums) -> RandomizedSums:
+    """Return a state with another plan, from what is complete, for the asks from now on."""
+    last, length = max(state.plans), max(LEAST_EPOCH, int(GROWTH * state.n))
+    if last == 0:
+        plan = no_plan(state.p)
+        plan.centres[:] = np.median(np.array([row for _, row in state.tail]), axis=0)
+    else:
+        # Pending asks of an earlier plan may still come; what is complete is taken from it.
+        present = state.plans[state.epoch_plan]
+        plan = next_plan(state.read().sums, present, state.unknown, length / state.n)
+        plan = _keep_beginnings(plan, state.plans[last])
+    return replace(state, plans={**state.plans, last + 1: plan}, until=state.n + length)
+
+
+def _keep_beginnings(plan: Plan, last: Plan) -> Plan:
+    """Return a plan that does not begin again what the last one began."""
+    missing = last.is_begun & ~plan.is_begun
     for mine, theirs in zip(plan, last, strict=True):
-        mine[begun] = theirs[begun]
-    again = last.is_begun & plan.is_begun
-    plan.first[again] = last.first[again]
+        mine[missing] = theirs[missing]
+    plan.first[last.is_begun] = last.first[last.is_begun]
     return plan
 
 

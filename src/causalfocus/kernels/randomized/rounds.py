@@ -40,9 +40,7 @@ def no_sums(p: int) -> Sums:
 
 
 @kernel
-def add_rounds(
-    epoch: Epoch, plan: Plan, asked: Bools, signs: Floats, samples: Floats
-) -> None:
+def add_rounds(epoch: Epoch, plan: Plan, asked: Bools, signs: Floats, samples: Floats) -> None:
     """Add rounds, one after the other, to the sums of their plan, in place.
 
     asked : (n, p), which variables were asked to be set
