@@ -30,7 +30,7 @@ def heavy(rng: np.random.Generator, t: int) -> Floats:
 
 
 def cauchy(rng: np.random.Generator, t: int) -> Floats:
-    return rng.standard_cauchy(size=3)
+    return 0.05 * rng.standard_cauchy(size=3)
 
 
 def two_point(rng: np.random.Generator, t: int) -> Floats:
@@ -38,7 +38,7 @@ def two_point(rng: np.random.Generator, t: int) -> Floats:
 
 
 def skewed(rng: np.random.Generator, t: int) -> Floats:
-    return np.exp(1.5 * rng.normal(size=3))
+    return 0.3 * np.exp(1.2 * rng.normal(size=3))
 
 
 def hidden(rng: np.random.Generator, t: int) -> Floats:

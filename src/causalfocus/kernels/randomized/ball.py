@@ -7,13 +7,15 @@ such that this is the usual norm. V_i and rho are quadratic in y, so
     V_i(y) + rho(y)  <=  a_i^2 (1 + 2 eta |y| + theta |y|^2),
         eta = max_i |slope of i| / a_i^2,  theta = (largest eigenvalue) / min_i a_i^2,
 
-and V_i / rho is at most tau_i over ALL y (`largest_ratios`). With R^2 = 2 h + sum_i log(1 + tau_i)
-and s^2 = sum_i S_i(b0)^2 / a_i^2, the test of all coins (`row_tests`) gives for every row b that it
-leaves, because S_i(b) = S_i(b0) - P_i . y,
+and V_i / rho is at most tau_i over ALL y (`largest_ratios`). With R^2 = 2 h + sum_i log(1 + tau_i),
+s^2 = sum_i S_i(b0)^2 / a_i^2 and g the length of sum_i S_i(b0) P_i / a_i^2, the test of all coins
+(`row_tests`) gives for every row b that it leaves, because S_i(b) = S_i(b0) - P_i . y,
 
-    (|y| - s)^2  <=  sum_i S_i(b)^2 / a_i^2  <=  R^2 (1 + 2 eta |y| + theta |y|^2).
+    s^2 - 2 g |y| + |y|^2  <=  sum_i S_i(b)^2 / a_i^2  <=  R^2 (1 + 2 eta |y| + theta |y|^2).
 
-If R^2 theta < 1, this bounds |y| by the larger root of a quadratic equation. Else nothing is said.
+If R^2 theta < 1, this bounds |y| by the larger root of a quadratic equation, and if it has no root,
+no row is left: that can be where there are more coins than unknown coefficients, s > 0. If R^2
+theta >= 1, nothing is said.
 
 **Smaller and smaller.** Given a ball that holds all rows that are left, V and rho are bounded over
 it, and the test with these bounds makes a smaller ball that holds them all. No step assumes what it
@@ -29,6 +31,9 @@ from causalfocus.arrays import Floats
 from causalfocus.kernels.arithmetic.cholesky import cholesky
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.randomized.row_tests import Row, inverse_of, move_centre
+
+NO_ROW = -1.0
+"""The radius of a ball in which there is nothing."""
 
 STEPS = 4
 """How often the ball is made smaller."""
@@ -84,15 +89,14 @@ def largest_ratios(row: Row) -> Ratios:
 
 
 @kernel
-def _root(distance: float, bound: float, eta: float, theta: float) -> float:
-    """Return the largest x with (x - distance)^2 <= bound (1 + 2 eta x + theta x^2); infinity if
-    there is none.
+def _largest_root(lead: float, half: float, rest: float) -> float:
+    """Return the largest x with lead x^2 - 2 half x + rest <= 0: infinity if there is no largest,
+    NO_ROW if there is no x.
     """
-    lead = 1.0 - bound * theta
     if not lead > 0.0:
         return math.inf
-    half = distance + bound * eta
-    return (half + math.sqrt(max(half * half - lead * (distance**2 - bound), 0.0))) / lead
+    inside = half * half - lead * rest
+    return (half + math.sqrt(inside)) / lead if inside >= 0.0 else NO_ROW
 
 
 @kernel
@@ -120,27 +124,30 @@ def peaks(curves: Floats, slopes: Floats, radius: float) -> Floats:
 @kernel
 def radius_of_ball(row: Row, h: float) -> float:
     """Return the radius of a ball about the centre that holds all rows that the coins leave at a
-    level of h nats; infinity if they do not bound them.
+    level of h nats; infinity if they do not bound them, NO_ROW if they leave none.
     """
     coins, scale = row.coins, row.scale
     ratios = largest_ratios(row)
     if not ratios.least_scale > 0.0:
         return math.inf
     sizes = coins.squares + scale.value
-    distance = math.sqrt((coins.distances**2 / sizes).sum())
+    distance = float((coins.distances**2 / sizes).sum()) * (1.0 - 1e-9)
+    lean = coins.moves.T @ (coins.distances / sizes)
+    tilt = math.sqrt(lean @ lean)
     own = math.sqrt(scale.slope @ scale.slope)
     eta = (lengths(coins.slopes + scale.slope) / sizes).max()
     most_scale = largest_eigenvalue(scale.form)
     theta = largest_eigenvalue(np.diag(row.curves) + scale.form) / sizes.min()
     bound = 2.0 * h + np.log1p(ratios.largest).sum()
-    radius = _root(distance, bound, eta, theta)
+    radius = _largest_root(1.0 - bound * theta, tilt + bound * eta, distance - bound)
     for _ in range(STEPS):
-        if math.isinf(radius):
+        if math.isinf(radius) or radius == NO_ROW:
             return radius
         squares = coins.squares + peaks(row.curves, coins.slopes, radius)
         low = max(ratios.least_scale, scale.value - 2.0 * own * radius)
         high = scale.value + 2.0 * own * radius + most_scale * radius**2
         bound = 2.0 * h + np.log1p(np.minimum(ratios.largest, squares / low)).sum()
-        at_most = distance + math.sqrt(bound * ((squares + high) / sizes).max())
-        radius = min(radius, at_most, _root(distance, bound, eta, theta))
+        everywhere = _largest_root(1.0 - bound * theta, tilt + bound * eta, distance - bound)
+        most = bound * ((squares + high) / sizes).max()
+        radius = min(radius, everywhere, _largest_root(1.0, tilt, distance - most))
     return radius * (1.0 + 1e-9)

@@ -149,6 +149,8 @@ def bound_row(
     radius = radius_of_ball(row, level + own.all_coins + SAFETY)
     if math.isinf(radius):
         return nothing
+    if radius < 0.0:
+        return Box(nothing.high, nothing.low)
     plain = turn(row.directions, inverse_of(row.back))
     half = radius * lengths(row.back)
     box = Box(-half, half.copy())

@@ -4,8 +4,8 @@ Nothing here carries the guarantee: whatever a plan says, its tests are valid, b
 before the coins were tossed. A good plan makes narrow intervals.
 
 - *Centres.* The mean of the rounds in which the row was free.
-- *References.* The row at which the tests of the coins are nearest to zero, weighed by their
-  noise; least squares count as a few rounds, which steadies it while there are few.
+- *References.* At first least squares. Then the row at which the tests of the coins are nearest to
+  zero, weighed by their noise; least squares still count as a few rounds, which steadies it.
 - *Directions.* Setting i moves the regressors of row j by P_i. A direction w moves them by P'w, and
   the one for cause k should move regressor k alone: of all w with P'w = e_k, that with the least
   noise. Entries of P that are not clearly different from zero are taken for zero. What a direction
@@ -18,7 +18,7 @@ import math
 import numpy as np
 
 from causalfocus.arrays import Bools, Floats, Ints
-from causalfocus.kernels.arithmetic.cholesky import invert
+from causalfocus.kernels.arithmetic.cholesky import cholesky, invert
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.randomized.records import Plan, Sums, Tests
 
@@ -30,6 +30,12 @@ STEADY = 4.0
 
 REPAIR = 0.5
 """Size of what a direction makes good, at most, as a share of the direction itself."""
+
+APART = 0.01
+"""Share of its variance that a cause has for itself when a row is tested, unless it takes long."""
+
+PATIENCE = 8.0
+"""How many times the first rounds are waited for that."""
 
 LEAST_PIVOT = 1e-6
 """Ridge on what a direction is found from, as a share of the diagonal."""
@@ -60,9 +66,10 @@ def next_plan(sums: Sums, plan: Plan, unknown: Bools, growth: float) -> Plan:
         if n > 0.0:
             centres[j] += sums.pool.totals[j] / n
         causes = np.flatnonzero(unknown[j])
-        if not is_begun[j] and n >= first_rounds(p) and _is_regular(sums.pool.grams[j], causes, j):
+        if not is_begun[j] and _may_begin(sums.pool.grams[j], causes, j, n):
             is_begun[j] = True
             first[j] = sums.pool.grams[j] / n
+            references[j] = _least_squares(first[j], causes, j)
             for k in causes:
                 directions[j, k, k] = 1.0
         elif is_begun[j]:
@@ -85,16 +92,33 @@ def no_plan(p: int) -> Plan:
 
 
 @kernel
-def _is_regular(grams: Floats, causes: Ints, j: int) -> bool:
-    """Return whether no combination of the row's variables is constant, to rounding."""
-    of = np.append(causes, j)
+def _least_pivot(grams: Floats, of: Ints) -> float:
+    """Return the smallest share of the variance of one of some variables that those before it leave
+    unexplained; 0 if there is none.
+    """
     u = len(of)
-    scaled = np.empty((u, u))
+    scaled, lower = np.empty((u, u)), np.zeros((u, u))
     for r in range(u):
         for s in range(u):
-            size = math.sqrt(grams[of[r], of[r]] * grams[of[s], of[s]])
+            size = math.sqrt(grams[of[r], of[r]]) * math.sqrt(grams[of[s], of[s]])
             scaled[r, s] = grams[of[r], of[s]] / size if size > 0.0 else 0.0
-    return not math.isnan(invert(scaled, np.empty((u, u)), np.empty((u, u))))
+    if math.isnan(cholesky(scaled, lower)):
+        return 0.0
+    least = 1.0
+    for r in range(u):
+        least = min(least, lower[r, r] ** 2)
+    return least
+
+
+@kernel
+def _may_begin(grams: Floats, causes: Ints, j: int, n: float) -> bool:
+    """Return whether row j can be tested: no combination of its variables is constant. While there
+    are few rounds its causes must vary apart, so that the first reference is not far off.
+    """
+    enough = first_rounds(len(grams))
+    if n < enough or _least_pivot(grams, np.append(causes, j)) == 0.0:
+        return False
+    return n >= PATIENCE * enough or _least_pivot(grams, causes) > APART
 
 
 @kernel
@@ -114,6 +138,22 @@ def _solve(matrix: Floats, right: Floats) -> Floats:
         return np.zeros(right.shape)
     inverse *= scale.reshape(u, 1) * scale.reshape(1, u)
     return inverse @ right
+
+
+@kernel
+def _least_squares(first: Floats, causes: Ints, j: int) -> Floats:
+    """Return the row (p,) that fits the rounds before the tests best."""
+    u = len(causes)
+    matrix, right = np.empty((u, u)), np.empty((u, 1))
+    for r in range(u):
+        right[r, 0] = first[causes[r], j]
+        for s in range(u):
+            matrix[r, s] = first[causes[r], causes[s]]
+    solved = _solve(matrix, right)
+    found = np.zeros(len(first))
+    for r in range(u):
+        found[causes[r]] = solved[r, 0]
+    return found
 
 
 @kernel
