@@ -276,13 +276,20 @@ def with_plan(state: RandomizedSums) -> RandomizedSums:
     last, length = max(state.plans), max(LEAST_EPOCH, int(GROWTH * state.n))
     if last == 0:
         plan = no_plan(state.p)
-        plan.centres[:] = np.median(np.array([row for _, row in state.tail]), axis=0)
+        plan.centres[:] = [_first_centre(state, j) for j in range(state.p)]
     else:
         # Pending asks of an earlier plan may still come; what is complete is taken from it.
         present = state.plans[state.epoch_plan]
         plan = next_plan(state.read().sums, present, state.unknown, length / state.n)
         plan = _keep_beginnings(plan, state.plans[last])
     return replace(state, plans={**state.plans, last + 1: plan}, until=state.n + length)
+
+
+def _first_centre(state: RandomizedSums, j: int) -> Floats:
+    """(p,), the medians of the first rounds in which j was not set; of all if there is none."""
+    rows = [row for intent, row in state.tail if not intent.asked[j]]
+    found: Floats = np.median(rows or [row for _, row in state.tail], axis=0)
+    return found
 
 
 def _keep_beginnings(plan: Plan, last: Plan) -> Plan:

@@ -20,7 +20,7 @@ import numpy as np
 from causalfocus.arrays import Bools, Floats, Ints
 from causalfocus.kernels.arithmetic.cholesky import cholesky, invert
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.randomized.records import Plan, Sums, Tests
+from causalfocus.kernels.randomized.records import Plan, Pool, Sums, Tests
 
 CLEAR = 3.0
 """Standard errors from which on a coin is taken to move a variable."""
@@ -66,9 +66,10 @@ def next_plan(sums: Sums, plan: Plan, unknown: Bools, growth: float) -> Plan:
         if n > 0.0:
             centres[j] += sums.pool.totals[j] / n
         causes = np.flatnonzero(unknown[j])
-        if not is_begun[j] and _may_begin(sums.pool.grams[j], causes, j, n):
+        spread = _spread(sums.pool, j)
+        if not is_begun[j] and _may_begin(spread, causes, j, n):
             is_begun[j] = True
-            first[j] = sums.pool.grams[j] / n
+            first[j] = spread
             references[j] = _least_squares(first[j], causes, j)
             for k in causes:
                 directions[j, k, k] = 1.0
@@ -92,6 +93,14 @@ def no_plan(p: int) -> Plan:
 
 
 @kernel
+def _spread(pool: Pool, j: int) -> Floats:
+    """Return the mean products (p, p) about the means, of a row that is not tested yet."""
+    n = max(pool.rounds[j], 1.0)
+    means = pool.totals[j] / n
+    return pool.grams[j] / n - means.reshape(-1, 1) * means.reshape(1, -1)
+
+
+@kernel
 def _least_pivot(grams: Floats, of: Ints) -> float:
     """Return the smallest share of the variance of one of some variables that those before it leave
     unexplained; 0 if there is none.
@@ -100,7 +109,9 @@ def _least_pivot(grams: Floats, of: Ints) -> float:
     scaled, lower = np.empty((u, u)), np.zeros((u, u))
     for r in range(u):
         for s in range(u):
-            size = math.sqrt(grams[of[r], of[r]]) * math.sqrt(grams[of[s], of[s]])
+            size = math.sqrt(max(grams[of[r], of[r]], 0.0)) * math.sqrt(
+                max(grams[of[s], of[s]], 0.0)
+            )
             scaled[r, s] = grams[of[r], of[s]] / size if size > 0.0 else 0.0
     if math.isnan(cholesky(scaled, lower)):
         return 0.0

@@ -69,8 +69,8 @@ class Plan(NamedTuple):
     centres : (p, p), m of every row
     references : (p, p), a of every row
     directions : (p, p, p), for row j and cause k the weights of the coins, |w| = 1 or all zero
-    first : (p, p, p), mean products of the rounds before the row was tested: the scale of its
-        tests
+    first : (p, p, p), mean products, about the means, of the rounds before the row was tested: the
+        scale of its tests
     """
 
     is_begun: Bools

@@ -97,6 +97,8 @@ def close_epoch(sums: Sums, epoch: Epoch, plan: Plan, following: Plan) -> None:
     for j in range(p):
         _add_pool(sums.pool, epoch.pool, j)
         shift = following.centres[j] - plan.centres[j]
+        if not plan.is_begun[j]:
+            _move_grams(sums.pool, shift, j)
         sums.pool.totals[j] -= sums.pool.rounds[j] * shift
         if following.is_begun[j] and not plan.is_begun[j]:
             sums.pool.grams[j], sums.pool.counts[j] = 0.0, 0.0
@@ -114,6 +116,17 @@ def _add_pool(pool: Pool, more: Pool, j: int) -> None:
     pool.totals[j] += more.totals[j]
     pool.counts[j] += more.counts[j]
     pool.rounds[j] += more.rounds[j]
+
+
+@kernel
+def _move_grams(pool: Pool, shift: Floats, j: int) -> None:
+    """Put the grams of a row that is not tested yet about another centre. Later each round keeps
+    the centre under which it was asked for.
+    """
+    for r in range(len(shift)):
+        for s in range(len(shift)):
+            crossed = shift[r] * pool.totals[j, s] + pool.totals[j, r] * shift[s]
+            pool.grams[j, r, s] += pool.rounds[j] * shift[r] * shift[s] - crossed
 
 
 @kernel

@@ -24,7 +24,7 @@ in place of l sum_i w_i z_i stands sum_i l_i z_i, and the exponents are sums ove
 at all times, except with probability exp(-h).
 
 **The scale.** rho may be any function of b and of what was known before the first round that is
-counted; here it is SCALE times the mean of r(b)^2 over the earlier rounds. As b goes far, V and rho
+counted; here it is SCALE times the variance of r(b) in the earlier rounds. As b goes far, V and rho
 grow alike, so that tests keep their power there, and no unit matters.
 """
 
