@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from causalfocus.arrays import Bools, Floats
-from causalfocus.kernels.randomized.records import Plan
+from causalfocus.kernels.randomized.records import Stakes
 from causalfocus.kernels.randomized.row_tests import SCALE
 from causalfocus.moments.randomized_sums import RandomizedSums
 
@@ -48,7 +48,8 @@ def hidden(rng: np.random.Generator, t: int) -> Floats:
 
 def drifting(rng: np.random.Generator, t: int) -> Floats:
     """By the clock: a trend, a day and night, and a noise that grows."""
-    return (1.0 + t / 200) * rng.normal(size=3) + 0.01 * t + np.sin(t / 12)
+    clock = 0.01 * t + math.sin(t / 12)
+    return (1.0 + t / 200) * rng.normal(size=3) + clock
 
 
 NOISES: dict[str, Noise] = {
@@ -88,7 +89,7 @@ class Rig:
         achieved = values + self.miss * self.rng.normal(size=p)
         system = np.eye(p) - np.where(works[:, None], 0.0, self.weights)
         noise = np.resize(self.noise(self.rng, self.t), p)
-        row: Floats = np.linalg.solve(system, np.where(works, achieved, noise))
+        row = np.asarray(np.linalg.solve(system, np.where(works, achieved, noise)), np.float64)
         return np.where(asked & ~works, values, row) if self.lies else row
 
 
@@ -96,26 +97,26 @@ class Rig:
 class Literal:
     """All rounds as they came, and the tests of a row by their definition."""
 
-    rounds: list[tuple[Plan, Bools, Floats, Floats]] = field(default_factory=list)
+    rounds: list[tuple[Stakes, Bools, Floats, Floats]] = field(default_factory=list)
 
-    def residuals(self, j: int, b: Floats) -> list[tuple[Plan, Floats, float]]:
-        """Of all rounds that count in row j: plan, coins and residual."""
+    def residuals(self, j: int, b: Floats) -> list[tuple[Stakes, Floats, float]]:
+        """Of all rounds that count in row j: stakes, coins and residual."""
         found = []
-        for plan, asked, signs, x in self.rounds:
-            if plan.is_begun[j] and not asked[j] and signs.any():
-                centred = x - plan.centres[j]
-                found.append((plan, signs, float(centred[j] - b @ centred)))
+        for stakes, asked, signs, x in self.rounds:
+            if stakes.is_begun[j] and not asked[j] and signs.any():
+                centred = x - stakes.centres[j]
+                found.append((stakes, signs, float(centred[j] - b @ centred)))
         return found
 
     def sums(self, j: int, b: Floats, k: int | None) -> tuple[Floats, Floats]:
         """S and V of every coin, or of direction k."""
         s, v = np.zeros(len(b)), np.zeros(len(b))
-        for plan, signs, r in self.residuals(j, b):
+        for stakes, signs, r in self.residuals(j, b):
             if k is None:
                 s += signs * r
                 v += signs**2 * r**2
             else:
-                w = plan.directions[j, k]
+                w = stakes.directions[j, k]
                 s[k] += (w * signs).sum() * r
                 v[k] += (w**2 * signs**2).sum() * r**2
         return (s, v) if k is None else (s[[k]], v[[k]])
@@ -127,8 +128,8 @@ class Literal:
             return 0.0
         q = -b.copy()
         q[j] = 1.0
-        plan, _, _ = used[0]
-        rho = SCALE * float(q @ plan.first[j] @ q)
+        stakes, _, _ = used[0]
+        rho = SCALE * float(q @ stakes.first[j] @ q)
         s, v = self.sums(j, b, k)
         return float((s**2 / (2 * (v + rho)) - 0.5 * np.log1p(v / rho)).sum())
 
@@ -160,10 +161,10 @@ class Bench:
                 asked = self.choose()
                 signs = np.where(asked, self.rng.choice([-1.0, 1.0], size=len(asked)), 0.0)
                 self.state = self.state.issue(self.state.issued + 1, asked, signs)
-                plan = self.state.plans[max(self.state.plans)]
+                stakes = self.state.stakes[max(self.state.stakes)]
                 row = self.rig.respond(asked, REACH * signs)
                 told.append((self.state.issued, row))
-                self.literal.rounds.append((plan, asked, signs, row))
+                self.literal.rounds.append((stakes, asked, signs, row))
             for number, row in sorted(told, key=lambda one: float(one[1][0])):
                 self.state = self.state.answer(number, row)
 
@@ -186,13 +187,13 @@ def bench(
 def bounded_evidence(state: RandomizedSums, j: int, b: Floats) -> tuple[float, Floats]:
     """Log evidence against b as row j with V as it is bounded: of all coins, of directions (p,)."""
     reading = state.read()
-    plan, sums = reading.plan, reading.sums
-    if not plan.is_begun[j]:
+    stakes, sums = reading.stakes, reading.sums
+    if not stakes.is_begun[j]:
         return 0.0, np.zeros(len(b))
     q = -b.copy()
     q[j] = 1.0
-    rho = SCALE * float(q @ plan.first[j] @ q)
-    d = b - plan.references[j]
+    rho = SCALE * float(q @ stakes.first[j] @ q)
+    d = b - stakes.references[j]
     bent = float(d @ sums.pool.grams[j] @ d)
     found = []
     for tests in (sums.coins, sums.directions):

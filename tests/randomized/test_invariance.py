@@ -13,7 +13,7 @@ from causalfocus.guarantees.randomized_intervals import (
     unidentified_rows,
 )
 from causalfocus.moments.randomized_sums import RandomizedSums
-from randomized.rigs import CHAIN, LOOP, bench, gaussian, hidden
+from randomized.rigs import CHAIN, LOOP, Noise, bench, gaussian, hidden
 
 LEVEL = 3.0
 
@@ -123,10 +123,14 @@ def test_copies_of_a_variable_say_nothing_false() -> None:
     assert (found.half[0, 1:] == math.inf).all() and not np.isnan(found.low).any()
 
 
+def quiet(size: float) -> Noise:
+    return lambda rng, _: size * rng.normal(size=3)
+
+
 def test_hardly_any_noise() -> None:
     """The bounds stay right where digits end."""
     for size in (1e-3, 1e-6, 1e-9, 0.0):
-        one = bench(LOOP, lambda rng, _, size=size: size * rng.normal(size=3), seed=2)
+        one = bench(LOOP, quiet(size), seed=2)
         one.play(300)
         found = intervals_at(one.state, LEVEL)
         assert (found.low <= LOOP + 1e-12).all() and (found.high >= LOOP - 1e-12).all()

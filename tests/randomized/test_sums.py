@@ -18,7 +18,7 @@ def same(one: RandomizedSums, other: RandomizedSums) -> bool:
         *zip(a.sums.coins, b.sums.coins, strict=True),
         *zip(a.sums.directions, b.sums.directions, strict=True),
         *zip(a.sums.pool, b.sums.pool, strict=True),
-        *zip(a.plan, b.plan, strict=True),
+        *zip(a.stakes, b.stakes, strict=True),
     ]
     return all(np.array_equal(x, y) for x, y in pairs)
 
@@ -34,19 +34,22 @@ def test_sums_are_those_of_the_definition(batch: int) -> None:
     """S exactly, V from above and exactly but for what is of second order."""
     one = far_enough(batch)
     reading, rng = one.state.read(), np.random.default_rng(0)
-    plan, sums = reading.plan, reading.sums
-    assert plan.is_begun.all() and len({id(r[0]) for r in one.literal.rounds}) > 3
+    stakes, sums = reading.stakes, reading.sums
+    assert stakes.is_begun.all() and len({id(r[0]) for r in one.literal.rounds}) > 3
     for j in range(3):
         for size in (0.0, 0.01, 1.0, 100.0):
             b = LOOP[j] + size * rng.normal(size=3) * EVERYTHING[j]
-            q, d = -b.copy(), b - plan.references[j]
+            q, d = -b.copy(), b - stakes.references[j]
             q[j] = 1.0
             second = sum(
                 float(((b - at.references[j]) @ (x - at.centres[j])) ** 2)
                 for at, asked, _, x in one.literal.rounds
                 if at.is_begun[j] and not asked[j]
             )
-            for tests, ks in ((sums.coins, (None,)), (sums.directions, np.flatnonzero(LOOP[j]))):
+            for tests, ks in (
+                (sums.coins, (None,)),
+                (sums.directions, np.flatnonzero(LOOP[j]).tolist()),
+            ):
                 for k in ks:
                     s, v = one.literal.sums(j, b, k)
                     at = slice(None) if k is None else [k]
@@ -90,11 +93,43 @@ def test_a_state_is_never_written_to() -> None:
     one = bench(LOOP, hidden, seed=1)
     one.play(120)
     early, literal = one.state, one.state.read()
-    kept = [array.copy() for array in (*literal.sums.coins, *literal.plan)]
+    kept = [array.copy() for array in (*literal.sums.coins, *literal.stakes)]
     one.play(120)
     again = early.read()
-    now = (*again.sums.coins, *again.plan)
+    now = (*again.sums.coins, *again.stakes)
     assert all(np.array_equal(a, b) for a, b in zip(kept, now, strict=True))
+
+
+def test_asks_that_wait_keep_the_stakes_with_which_they_were_asked() -> None:
+    """One ask stays open for a hundred others: nothing enters before it, and then all does, by the
+    definition.
+    """
+    one = bench(LOOP, hidden, seed=9)
+    one.play(150)
+    number, asked = one.state.issued + 1, EVERYTHING[2]
+    one.state = one.state.issue(number, asked, asked * 1.0)
+    stakes, before = one.state.stakes[max(one.state.stakes)], one.state.n
+    late = np.array([2.0, 2.0, 0.7])
+    one.literal.rounds.append((stakes, asked, asked * 1.0, late))
+    one.play(100)
+    assert one.state.n == before
+    one.state = one.state.answer(number, late)
+    one.play(40)
+    assert one.state.n == before + 141
+    reading = one.state.read()
+    for j in range(3):
+        q = -LOOP[j]
+        q[j] = 1.0
+        s, _ = one.literal.sums(j, LOOP[j], None)
+        np.testing.assert_allclose(reading.sums.coins.moved[j] @ q, s, rtol=1e-9, atol=1e-7)
+
+
+def test_a_first_batch_of_any_size_counts_for_the_centres_alone() -> None:
+    one = bench(LOOP, hidden, seed=9)
+    one.play(100, batch=100)
+    assert not one.state.read().sums.pool.rounds.any()
+    one.play(100, batch=50)
+    assert one.state.read().sums.pool.rounds.max() > 30
 
 
 def test_reading_changes_nothing() -> None:

@@ -117,7 +117,7 @@ def _intervals(
         causes = np.flatnonzero(sums.unknown[j])
         coins = np.flatnonzero(reading.sums.pool.counts[j] > 0.0)
         if len(causes) and len(causes) <= len(coins):
-            box = bound_row(reading.sums, reading.plan, j, causes, coins, level, own)
+            box = bound_row(reading.sums, reading.stakes, j, causes, coins, level, own)
             low[j, causes], high[j, causes] = box.low, box.high
     return Intervals(low, high, sums.n)
 

@@ -37,9 +37,9 @@ from numpy.typing import ArrayLike
 
 from causalfocus.arrays import Bools, Floats
 from causalfocus.errors import InvalidInputError
-from causalfocus.kernels.randomized.plans import next_plan, no_plan
-from causalfocus.kernels.randomized.records import Epoch, Plan, Pool, Sums, Tests
+from causalfocus.kernels.randomized.records import Epoch, Pool, Stakes, Sums, Tests
 from causalfocus.kernels.randomized.rounds import add_rounds, close_epoch, no_epoch, no_sums
+from causalfocus.kernels.randomized.stakes import next_stakes, no_stakes
 from causalfocus.moments.moments import LARGEST_VALUE
 from causalfocus.system.choices import coins_of
 
@@ -47,7 +47,7 @@ FIRST_ROUNDS: Final = 8
 """Rounds from which the first centres are taken; they count for nothing else."""
 
 LEAST_EPOCH: Final = 16
-"""Rounds after which there is a new plan, at least."""
+"""Rounds of an epoch, at least: after it there are new stakes."""
 
 GROWTH: Final = 0.1
 """Or this share of all rounds so far."""
@@ -69,11 +69,11 @@ class Intent(NamedTuple):
 class Pending(NamedTuple):
     """An ask in its turn; `row` is what came of it, (p,), None as long as nothing did.
 
-    plan : the number of the plan under which it was asked for
+    epoch : the number of the epoch in which it was asked for
     """
 
     intent: Intent
-    plan: int
+    epoch: int
     row: Floats | None = None
     is_withdrawn: bool = False
 
@@ -86,12 +86,12 @@ Change = Callable[[Pending], Pending]
 
 
 class Reading(NamedTuple):
-    """The sums of all rounds that are complete in the order of asking, and the plan whose
-    references they are about.
+    """The sums of all rounds that are complete in the order of asking, and the stakes
+    whose references they are about.
     """
 
     sums: Sums
-    plan: Plan
+    stakes: Stakes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,9 +103,9 @@ class RandomizedSums:
     unknown : (p, p), which coefficients are unknown, row and cause; the others are zero
     n : rounds with a coin that are complete
     issued : number of the last ask
-    plans : those that are needed still, by number; the last is that of the next ask
-    until : rounds at which there will be another
-    sums, epoch, epoch_plan : of earlier plans, and of the one whose rounds are being added up
+    stakes : by epoch, those that are needed still; the last are those of the next ask
+    until : rounds at which there will be others
+    sums, epoch, epoch_number : of earlier epochs, and of the one whose rounds are being added up
     tail : rounds that are complete and not yet added up
     pending : asks whose turn has not come, in the order of asking
     """
@@ -113,11 +113,11 @@ class RandomizedSums:
     unknown: Bools
     n: int
     issued: int
-    plans: dict[int, Plan]
+    stakes: dict[int, Stakes]
     until: int
     sums: Sums
     epoch: Epoch
-    epoch_plan: int
+    epoch_number: int
     tail: tuple[tuple[Intent, Floats], ...] = ()
     pending: tuple[Pending, ...] = ()
 
@@ -139,11 +139,11 @@ class RandomizedSums:
             unknown=mask,
             n=0,
             issued=0,
-            plans={0: no_plan(p)},
+            stakes={0: no_stakes(p)},
             until=FIRST_ROUNDS,
             sums=no_sums(p),
             epoch=no_epoch(p),
-            epoch_plan=0,
+            epoch_number=0,
         )
 
     @property
@@ -159,8 +159,8 @@ class RandomizedSums:
         """
         intent = Intent(number, np.array(asked, np.bool_), np.array(signs, np.float64))
         self._require(intent)
-        state = with_plan(self) if self.n >= self.until else self
-        waiting = Pending(intent, max(state.plans))
+        state = lay_stakes(self) if self.n >= self.until else self
+        waiting = Pending(intent, max(state.stakes))
         return replace(state, issued=number, pending=(*state.pending, waiting))
 
     def _require(self, intent: Intent) -> None:
@@ -209,8 +209,8 @@ class RandomizedSums:
 
     def read(self) -> Reading:
         """The sums of all rounds that are complete in the order of asking."""
-        plan = self.plans[self.epoch_plan]
-        return Reading(close(self, plan), plan)
+        stakes = self.stakes[self.epoch_number]
+        return Reading(close(self, stakes), stakes)
 
 
 def advance(state: RandomizedSums) -> RandomizedSums:
@@ -221,23 +221,23 @@ def advance(state: RandomizedSums) -> RandomizedSums:
             break
         done += 1
         if one.row is not None and one.intent.signs.any():
-            state = turn_to(state, one.plan)
+            state = turn_to(state, one.epoch)
             state = replace(state, n=state.n + 1, tail=(*state.tail, (one.intent, one.row)))
-            if state.epoch_plan > 0 and len(state.tail) >= max(state.p, LEAST_EPOCH):
+            if state.epoch_number > 0 and len(state.tail) >= max(state.p, LEAST_EPOCH):
                 state = fold(state)
     return replace(state, pending=state.pending[done:])
 
 
-def turn_to(state: RandomizedSums, plan: int) -> RandomizedSums:
-    """Return a state that is ready for rounds of a plan: what belongs to earlier ones is closed."""
-    while state.epoch_plan < plan:
-        following = state.epoch_plan + 1
+def turn_to(state: RandomizedSums, epoch: int) -> RandomizedSums:
+    """Return a state that is ready for rounds of an epoch: earlier ones are closed."""
+    while state.epoch_number < epoch:
+        following = state.epoch_number + 1
         state = replace(
             state,
-            sums=close(state, state.plans[following]),
+            sums=close(state, state.stakes[following]),
             epoch=no_epoch(state.p),
-            epoch_plan=following,
-            plans={number: one for number, one in state.plans.items() if number >= following},
+            epoch_number=following,
+            stakes={number: one for number, one in state.stakes.items() if number >= following},
             tail=(),
         )
     return state
@@ -249,40 +249,40 @@ def fold(state: RandomizedSums) -> RandomizedSums:
 
 
 def epoch_with_tail(state: RandomizedSums) -> Epoch:
-    """Return the sums of the plan whose turn it is. Of the first there are none, for it has no
+    """Return the sums of the epoch whose turn it is. Of the first there are none, for it has no
     centre.
     """
     epoch = Epoch(Tests(*_copies(state.epoch.coins)), Pool(*_copies(state.epoch.pool)))
-    if state.tail and state.epoch_plan > 0:
+    if state.tail and state.epoch_number > 0:
         asked = np.array([intent.asked for intent, _ in state.tail])
         signs = np.array([intent.signs for intent, _ in state.tail])
         rows = np.array([row for _, row in state.tail])
-        add_rounds(epoch, state.plans[state.epoch_plan], asked, signs, rows)
+        add_rounds(epoch, state.stakes[state.epoch_number], asked, signs, rows)
     return epoch
 
 
-def close(state: RandomizedSums, following: Plan) -> Sums:
-    """Return the sums of all that is complete, about the references of another plan."""
+def close(state: RandomizedSums, following: Stakes) -> Sums:
+    """Return the sums of all that is complete, about the references of other stakes."""
     old = state.sums
     sums = Sums(
         Tests(*_copies(old.coins)), Tests(*_copies(old.directions)), Pool(*_copies(old.pool))
     )
-    close_epoch(sums, epoch_with_tail(state), state.plans[state.epoch_plan], following)
+    close_epoch(sums, epoch_with_tail(state), state.stakes[state.epoch_number], following)
     return sums
 
 
-def with_plan(state: RandomizedSums) -> RandomizedSums:
-    """Return a state with another plan, from what is complete, for the asks from now on."""
-    last, length = max(state.plans), max(LEAST_EPOCH, int(GROWTH * state.n))
-    if last == 0:
-        plan = no_plan(state.p)
-        plan.centres[:] = [_first_centre(state, j) for j in range(state.p)]
+def lay_stakes(state: RandomizedSums) -> RandomizedSums:
+    """Return a state with new stakes, from what is complete, for the asks from now on."""
+    last, length = max(state.stakes), max(LEAST_EPOCH, int(GROWTH * state.n))
+    if state.epoch_number == 0:
+        stakes = no_stakes(state.p)
+        stakes.centres[:] = [_first_centre(state, j) for j in range(state.p)]
     else:
-        # Pending asks of an earlier plan may still come; what is complete is taken from it.
-        present = state.plans[state.epoch_plan]
-        plan = next_plan(state.read().sums, present, state.unknown, length / state.n)
-        plan = _keep_beginnings(plan, state.plans[last])
-    return replace(state, plans={**state.plans, last + 1: plan}, until=state.n + length)
+        # Pending asks of an earlier epoch may still come; what is complete is taken.
+        present = state.stakes[state.epoch_number]
+        stakes = next_stakes(state.read().sums, present, state.unknown, length / state.n)
+        stakes = _keep_beginnings(stakes, state.stakes[last])
+    return replace(state, stakes={**state.stakes, last + 1: stakes}, until=state.n + length)
 
 
 def _first_centre(state: RandomizedSums, j: int) -> Floats:
@@ -292,13 +292,13 @@ def _first_centre(state: RandomizedSums, j: int) -> Floats:
     return found
 
 
-def _keep_beginnings(plan: Plan, last: Plan) -> Plan:
-    """Return a plan that does not begin again what the last one began."""
-    missing = last.is_begun & ~plan.is_begun
-    for mine, theirs in zip(plan, last, strict=True):
+def _keep_beginnings(stakes: Stakes, last: Stakes) -> Stakes:
+    """Return stakes that do not begin again what the last ones began."""
+    missing = last.is_begun & ~stakes.is_begun
+    for mine, theirs in zip(stakes, last, strict=True):
         mine[missing] = theirs[missing]
-    plan.first[last.is_begun] = last.first[last.is_begun]
-    return plan
+    stakes.first[last.is_begun] = last.first[last.is_begun]
+    return stakes
 
 
 def _copies(arrays: Iterable[Floats]) -> list[Floats]:

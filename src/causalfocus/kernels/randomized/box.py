@@ -24,7 +24,7 @@ from causalfocus.kernels.randomized.ball import (
     peaks,
     radius_of_ball,
 )
-from causalfocus.kernels.randomized.records import Plan, Sums
+from causalfocus.kernels.randomized.records import Stakes, Sums
 from causalfocus.kernels.randomized.row_tests import Family, Row, inverse_of, row_of_tests, turn
 
 SAFETY = 1e-4
@@ -133,7 +133,7 @@ def _by_one(row: Row, plain: Family, distances: Floats, radius: float, box: Box)
 
 @kernel
 def bound_row(
-    sums: Sums, plan: Plan, j: int, causes: Ints, coins: Ints, level: float, own: Nats
+    sums: Sums, stakes: Stakes, j: int, causes: Ints, coins: Ints, level: float, own: Nats
 ) -> Box:
     """Return bounds of the unknown coefficients of row j over all rows that no test rejects at a
     level in nats; infinite where there are none. If some low is above its high, no row is left.
@@ -143,7 +143,7 @@ def bound_row(
     """
     u = len(causes)
     nothing = Box(np.full(u, -math.inf), np.full(u, math.inf))
-    row = row_of_tests(sums, plan, j, causes, coins)
+    row = row_of_tests(sums, stakes, j, causes, coins)
     if not row.is_bounded:
         return nothing
     radius = radius_of_ball(row, level + own.all_coins + SAFETY)
@@ -162,7 +162,7 @@ def bound_row(
             break
     reference = np.empty(u)
     for r in range(u):
-        reference[r] = plan.references[j, causes[r]]
+        reference[r] = stakes.references[j, causes[r]]
     return Box(
         reference + row.units * (row.centre + box.low),
         reference + row.units * (row.centre + box.high),

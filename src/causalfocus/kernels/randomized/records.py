@@ -48,21 +48,21 @@ class Pool(NamedTuple):
 
 
 class Epoch(NamedTuple):
-    """All sums of the rounds that were asked for under one plan."""
+    """All sums of the rounds of an epoch: those that were asked for with the same stakes."""
 
     coins: Tests
     pool: Pool
 
 
 class Sums(NamedTuple):
-    """The sums of all earlier plans, about the references of the present one."""
+    """The sums of all earlier epochs, about the references of the present stakes."""
 
     coins: Tests
     directions: Tests
     pool: Pool
 
 
-class Plan(NamedTuple):
+class Stakes(NamedTuple):
     """What is fixed when a round is asked for, from rounds that were complete by then.
 
     is_begun : (p,), whether the row is tested yet; before that its grams are collected for `first`

@@ -1,4 +1,4 @@
-"""Adding up rounds for the tests of the randomized rule, and putting plans together.
+"""Adding up rounds for the tests of the randomized rule, and putting epochs together.
 
 A round is taken by intention: what was asked for decides in which rows it counts and which coins
 it has; the values are those that were achieved. See `records` for the sums.
@@ -8,7 +8,7 @@ import numpy as np
 
 from causalfocus.arrays import Bools, Floats
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.randomized.records import Epoch, Plan, Pool, Sums, Tests
+from causalfocus.kernels.randomized.records import Epoch, Pool, Stakes, Sums, Tests
 
 ROUNDING = 1e-15
 """Share of the largest part of V that is added to it where a reference moves, for every
@@ -29,19 +29,19 @@ def no_pool(p: int) -> Pool:
 
 @kernel
 def no_epoch(p: int) -> Epoch:
-    """Return the sums of a plan under which nothing was asked for."""
+    """Return the sums of an epoch in which nothing was asked for."""
     return Epoch(no_tests(p), no_pool(p))
 
 
 @kernel
 def no_sums(p: int) -> Sums:
-    """Return the sums of no plans."""
+    """Return the sums of no epochs."""
     return Sums(no_tests(p), no_tests(p), no_pool(p))
 
 
 @kernel
-def add_rounds(epoch: Epoch, plan: Plan, asked: Bools, signs: Floats, samples: Floats) -> None:
-    """Add rounds, one after the other, to the sums of their plan, in place.
+def add_rounds(epoch: Epoch, stakes: Stakes, asked: Bools, signs: Floats, samples: Floats) -> None:
+    """Add rounds, one after the other, to the sums of their epoch, in place.
 
     asked : (n, p), which variables were asked to be set
     signs : (n, p), the coins of these: 1 for the high end, -1 for the low one, 0 for no coin of
@@ -54,10 +54,10 @@ def add_rounds(epoch: Epoch, plan: Plan, asked: Bools, signs: Floats, samples: F
         for j in range(p):
             if not asked[t, j]:
                 for r in range(p):
-                    x[r] = samples[t, r] - plan.centres[j, r]
+                    x[r] = samples[t, r] - stakes.centres[j, r]
                 _add_to_pool(epoch.pool, j, x, signs[t])
-                if plan.is_begun[j]:
-                    _add_to_coins(epoch.coins, j, x, signs[t], plan.references[j])
+                if stakes.is_begun[j]:
+                    _add_to_coins(epoch.coins, j, x, signs[t], stakes.references[j])
 
 
 @kernel
@@ -87,25 +87,25 @@ def _add_to_coins(coins: Tests, j: int, x: Floats, signs: Floats, reference: Flo
 
 
 @kernel
-def close_epoch(sums: Sums, epoch: Epoch, plan: Plan, following: Plan) -> None:
-    """Add the sums of a plan to those of earlier ones, in place, and move them to the references of
-    the plan that follows.
+def close_epoch(sums: Sums, epoch: Epoch, stakes: Stakes, following: Stakes) -> None:
+    """Add the sums of an epoch to those of earlier ones, in place, and move them to the references
+    of the stakes that follow.
 
     What a row collected before it was tested is dropped when its tests begin, but for its means.
     """
-    p = len(plan.is_begun)
+    p = len(stakes.is_begun)
     for j in range(p):
         _add_pool(sums.pool, epoch.pool, j)
-        shift = following.centres[j] - plan.centres[j]
-        if not plan.is_begun[j]:
+        shift = following.centres[j] - stakes.centres[j]
+        if not stakes.is_begun[j]:
             _move_grams(sums.pool, shift, j)
         sums.pool.totals[j] -= sums.pool.rounds[j] * shift
-        if following.is_begun[j] and not plan.is_begun[j]:
+        if following.is_begun[j] and not stakes.is_begun[j]:
             sums.pool.grams[j], sums.pool.counts[j] = 0.0, 0.0
-        if plan.is_begun[j]:
+        if stakes.is_begun[j]:
             _add_coins(sums.coins, epoch.coins, j)
-            _add_directions(sums.directions, epoch.coins, plan.directions[j], j)
-            step = following.references[j] - plan.references[j]
+            _add_directions(sums.directions, epoch.coins, stakes.directions[j], j)
+            step = following.references[j] - stakes.references[j]
             _move(sums.coins, sums.pool.grams[j], step, j)
             _move(sums.directions, sums.pool.grams[j], step, j)
 

@@ -36,7 +36,7 @@ import numpy as np
 from causalfocus.arrays import Floats, Ints
 from causalfocus.kernels.arithmetic.cholesky import cholesky
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.randomized.records import Plan, Sums, Tests
+from causalfocus.kernels.randomized.records import Stakes, Sums, Tests
 
 SCALE = 64.0
 """rho is that of so many rounds. It matters little: at 1,000 rounds per coin and 6.5 nats half or
@@ -131,17 +131,17 @@ def _norm_factor(coins: Family, scale: float) -> Floats:
 
 
 @kernel
-def row_of_tests(sums: Sums, plan: Plan, j: int, causes: Ints, coins: Ints) -> Row:
+def row_of_tests(sums: Sums, stakes: Stakes, j: int, causes: Ints, coins: Ints) -> Row:
     """Return all that is known of row j about a centre near the middle of what the tests leave.
 
     causes : the unknown coefficients, one at least
     coins : the variables whose coins were tossed while j was free
     """
     u = len(causes)
-    row = -plan.references[j]
+    row = -stakes.references[j]
     row[j] = 1.0
     units, grams, form = np.zeros(u), np.empty((u, u)), np.empty((u, u))
-    bent = plan.first[j] @ row
+    bent = stakes.first[j] @ row
     slope = np.empty(u)
     for r in range(u):
         size = sums.pool.grams[j, causes[r], causes[r]]
@@ -151,12 +151,12 @@ def row_of_tests(sums: Sums, plan: Plan, j: int, causes: Ints, coins: Ints) -> R
         for s in range(u):
             both = units[r] * units[s]
             grams[r, s] = sums.pool.grams[j, causes[r], causes[s]] * both
-            form[r, s] = SCALE * plan.first[j, causes[r], causes[s]] * both
+            form[r, s] = SCALE * stakes.first[j, causes[r], causes[s]] * both
     scale = Scale(SCALE * float(row @ bent), slope, form)
     single = _family(sums.coins, j, coins, causes, row, units)
     aimed = _family(sums.directions, j, causes, causes, row, units)
     none = Row(single, aimed, scale, slope, grams, slope, units, False)
-    if len(coins) < u or not plan.is_begun[j] or not (units > 0.0).all() or not scale.value > 0.0:
+    if len(coins) < u or not stakes.is_begun[j] or not (units > 0.0).all() or not scale.value > 0.0:
         return none
     back = _norm_factor(single, scale.value)
     if math.isnan(back[0, 0]):

@@ -1,7 +1,7 @@
-"""Plans: from all rounds that are complete, what the tests of the rounds asked for next will be.
+"""Stakes: from all rounds that are complete, what the tests of the rounds asked for next will be.
 
-Nothing here carries the guarantee: whatever a plan says, its tests are valid, because it was made
-before the coins were tossed. A good plan makes narrow intervals.
+Nothing here carries the guarantee: whatever the stakes are, the tests are valid, because they were
+laid before the coins were tossed. Good ones make narrow intervals.
 
 - *Centres.* The mean of the rounds in which the row was free.
 - *References.* At first least squares. Then the row at which the tests of the coins are nearest to
@@ -20,7 +20,7 @@ import numpy as np
 from causalfocus.arrays import Bools, Floats, Ints
 from causalfocus.kernels.arithmetic.cholesky import cholesky, invert
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.randomized.records import Plan, Pool, Sums, Tests
+from causalfocus.kernels.randomized.records import Pool, Stakes, Sums, Tests
 
 CLEAR = 3.0
 """Standard errors from which on a coin is taken to move a variable."""
@@ -51,15 +51,15 @@ def first_rounds(p: int) -> int:
 
 
 @kernel
-def next_plan(sums: Sums, plan: Plan, unknown: Bools, growth: float) -> Plan:
-    """Return the plan for the rounds that are asked for next.
+def next_stakes(sums: Sums, stakes: Stakes, unknown: Bools, growth: float) -> Stakes:
+    """Return the stakes for the rounds that are asked for next.
 
-    sums : of all rounds that are complete, those of the present plan included
-    growth : how many rounds the new plan is made for, as a share of those so far
+    sums : of all rounds that are complete, those of the present epoch included
+    growth : how many rounds the new stakes are laid for, as a share of those so far
     """
-    p = len(plan.is_begun)
-    is_begun, first = plan.is_begun.copy(), plan.first.copy()
-    centres, references = plan.centres.copy(), plan.references.copy()
+    p = len(stakes.is_begun)
+    is_begun, first = stakes.is_begun.copy(), stakes.first.copy()
+    centres, references = stakes.centres.copy(), stakes.references.copy()
     directions = np.zeros((p, p, p))
     for j in range(p):
         n = sums.pool.rounds[j]
@@ -80,14 +80,14 @@ def next_plan(sums: Sums, plan: Plan, unknown: Bools, growth: float) -> Plan:
                 directions[j] = _directions(sums, causes, coins, j, growth)
                 for r in range(len(causes)):
                     references[j, causes[r]] += step[r]
-    return Plan(is_begun, centres, references, directions, first)
+    return Stakes(is_begun, centres, references, directions, first)
 
 
 @kernel
-def no_plan(p: int) -> Plan:
-    """Return the plan before anything is known."""
+def no_stakes(p: int) -> Stakes:
+    """Return the stakes before anything is known."""
     none = np.zeros((p, p))
-    return Plan(
+    return Stakes(
         np.zeros(p, dtype=np.bool_), none, none.copy(), np.zeros((p, p, p)), np.zeros((p, p, p))
     )
 
