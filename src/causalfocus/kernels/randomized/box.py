@@ -30,6 +30,10 @@ from causalfocus.kernels.randomized.row_tests import Family, Row, inverse_of, ro
 SAFETY = 1e-4
 """Nats that every level is raised by, above the rounding of what is computed."""
 
+MOST_CONDITION = 1e5
+"""Directions that are closer to dependent are not inverted: the error of the inverse stays below
+the room that is left for rounding."""
+
 STEPS = 4
 """How often the box is made smaller."""
 
@@ -106,8 +110,8 @@ def _shrink(box: Box, r: int, low: float, high: float) -> None:
 def _by_inverse(plain: Family, distances: Floats, box: Box) -> None:
     """Cut a box by all directions together, where they are far from dependent."""
     u = len(distances)
-    lengths = np.sqrt((plain.moves**2).sum(axis=1))
-    if not (lengths > 0.0).all() or np.linalg.cond(plain.moves / lengths.reshape(u, 1)) > 1e8:
+    sizes = lengths(plain.moves).reshape(u, 1)
+    if not (sizes > 0.0).all() or np.linalg.cond(plain.moves / sizes) > MOST_CONDITION:
         return
     inverse = inverse_of(plain.moves)
     middle, half = inverse @ plain.distances, np.abs(inverse) @ distances
