@@ -12,7 +12,7 @@ import numpy as np
 
 from causalfocus.arrays import Bools, Floats
 from causalfocus.kernels.randomized.records import Stakes
-from causalfocus.kernels.randomized.row_tests import SCALE
+from causalfocus.kernels.randomized.row_tests import SCALE, scale_of_coins
 from causalfocus.moments.randomized_sums import RandomizedSums
 
 REACH = 2.0
@@ -129,7 +129,8 @@ class Literal:
         q = -b.copy()
         q[j] = 1.0
         stakes, _, _ = used[0]
-        rho = SCALE * float(q @ stakes.first[j] @ q)
+        rounds = scale_of_coins(len(b) - 1) if k is None else SCALE
+        rho = rounds * float(q @ stakes.first[j] @ q)
         s, v = self.sums(j, b, k)
         return float((s**2 / (2 * (v + rho)) - 0.5 * np.log1p(v / rho)).sum())
 
@@ -192,11 +193,13 @@ def bounded_evidence(state: RandomizedSums, j: int, b: Floats) -> tuple[float, F
         return 0.0, np.zeros(len(b))
     q = -b.copy()
     q[j] = 1.0
-    rho = SCALE * float(q @ stakes.first[j] @ q)
+    scale = float(q @ stakes.first[j] @ q)
+    n_causes = int(state.unknown[j].sum())
     d = b - stakes.references[j]
     bent = float(d @ sums.pool.grams[j] @ d)
     found = []
-    for tests in (sums.coins, sums.directions):
+    for tests, rounds in ((sums.coins, scale_of_coins(n_causes)), (sums.directions, SCALE)):
+        rho = rounds * scale
         s = tests.moved[j] @ q
         v = tests.squares[j] - 2 * tests.crossed[j] @ d + bent
         found.append(s**2 / (2 * (v + rho)) - 0.5 * np.log1p(v / rho))

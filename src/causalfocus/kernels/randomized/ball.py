@@ -35,8 +35,8 @@ from causalfocus.kernels.randomized.row_tests import Row, inverse_of, move_centr
 NO_ROW = -1.0
 """The radius of a ball in which there is nothing."""
 
-STEPS = 4
-"""How often the ball is made smaller."""
+STEPS = 20
+"""How often the ball is made smaller, at most."""
 
 
 class Ratios(NamedTuple):
@@ -149,5 +149,8 @@ def radius_of_ball(row: Row, h: float) -> float:
         bound = 2.0 * h + np.log1p(np.minimum(ratios.largest, squares / low)).sum()
         everywhere = _largest_root(1.0 - bound * theta, tilt + bound * eta, distance - bound)
         most = bound * ((squares + high) / sizes).max()
+        before = radius
         radius = min(radius, everywhere, _largest_root(1.0, tilt, distance - most))
+        if radius > 0.99 * before:
+            break
     return radius * (1.0 + 1e-9)

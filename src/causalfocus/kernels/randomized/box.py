@@ -25,7 +25,15 @@ from causalfocus.kernels.randomized.ball import (
     radius_of_ball,
 )
 from causalfocus.kernels.randomized.records import Stakes, Sums
-from causalfocus.kernels.randomized.row_tests import Family, Row, inverse_of, row_of_tests, turn
+from causalfocus.kernels.randomized.row_tests import (
+    SCALE,
+    Family,
+    Row,
+    inverse_of,
+    row_of_tests,
+    scale_of_coins,
+    turn,
+)
 
 SAFETY = 1e-4
 """Nats that every level is raised by, above the rounding of what is computed."""
@@ -87,12 +95,13 @@ def _distances(row: Row, plain: Family, radius: float, box: Box, h: float) -> Fl
     low = max(
         largest_ratios(row).least_scale, scale.value - 2.0 * _sup(slope, scale.slope, radius, box)
     )
+    share = SCALE / scale_of_coins(u)
     by_ball = peaks(row.curves, aimed.slopes, radius)
     found = np.empty(u)
     for k in range(u):
         by_box = 2.0 * _over_box(-plain.slopes[k], box) + row.curves.max() * radius**2
         most = aimed.squares[k] + min(by_ball[k], by_box)
-        found[k] = largest_distance(most, low, high, h)
+        found[k] = largest_distance(most, share * low, share * high, h)
     return found
 
 

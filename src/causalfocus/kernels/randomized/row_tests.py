@@ -24,8 +24,8 @@ in place of l sum_i w_i z_i stands sum_i l_i z_i, and the exponents are sums ove
 at all times, except with probability exp(-h).
 
 **The scale.** rho may be any function of b and of what was known before the first round that is
-counted; here it is SCALE times the variance of r(b) in the earlier rounds. As b goes far, V and rho
-grow alike, so that tests keep their power there, and no unit matters.
+counted; here it is the variance of r(b) in the earlier rounds, times a number of rounds. As b goes
+far, V and rho grow alike, so that tests keep their power there, and no unit matters.
 """
 
 import math
@@ -39,8 +39,19 @@ from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.randomized.records import Stakes, Sums, Tests
 
 SCALE = 64.0
-"""rho is that of so many rounds. It matters little: at 1,000 rounds per coin and 6.5 nats half or
-twice as many widen the bound of S by less than a percent."""
+"""rho of a direction is that of so many rounds. It matters little: at 1,000 rounds per coin and 6.5
+nats half or twice as many widen the bound of S by less than a percent."""
+
+SCALE_OF_A_COIN = 24.0
+"""rho of the test of all coins is that of so many rounds for each of u + 1 variables, u of them
+with an unknown coefficient. This test pays a logarithm of V / rho for every coin, so its scale
+grows with their number."""
+
+
+@kernel
+def scale_of_coins(u: int) -> float:
+    """Return the rounds that rho of the test of all coins of a row stands for."""
+    return SCALE_OF_A_COIN * (u + 1)
 
 
 class Family(NamedTuple):
@@ -55,7 +66,9 @@ class Family(NamedTuple):
 
 
 class Scale(NamedTuple):
-    """rho of one row, at a centre: value - 2 slope . y + y' form y."""
+    """rho of the test of all coins of a row, at a centre: value - 2 slope . y + y' form y. That of
+    a direction is the same, times SCALE / scale_of_coins(u).
+    """
 
     value: float
     slope: Floats
@@ -141,18 +154,18 @@ def row_of_tests(sums: Sums, stakes: Stakes, j: int, causes: Ints, coins: Ints) 
     row = -stakes.references[j]
     row[j] = 1.0
     units, grams, form = np.zeros(u), np.empty((u, u)), np.empty((u, u))
-    bent = stakes.first[j] @ row
+    bent, rounds = stakes.first[j] @ row, scale_of_coins(u)
     slope = np.empty(u)
     for r in range(u):
         size = sums.pool.grams[j, causes[r], causes[r]]
         units[r] = 1.0 / math.sqrt(size) if size > 0.0 else 0.0
     for r in range(u):
-        slope[r] = SCALE * bent[causes[r]] * units[r]
+        slope[r] = rounds * bent[causes[r]] * units[r]
         for s in range(u):
             both = units[r] * units[s]
             grams[r, s] = sums.pool.grams[j, causes[r], causes[s]] * both
-            form[r, s] = SCALE * stakes.first[j, causes[r], causes[s]] * both
-    scale = Scale(SCALE * float(row @ bent), slope, form)
+            form[r, s] = rounds * stakes.first[j, causes[r], causes[s]] * both
+    scale = Scale(rounds * float(row @ bent), slope, form)
     single = _family(sums.coins, j, coins, causes, row, units)
     aimed = _family(sums.directions, j, causes, causes, row, units)
     none = Row(single, aimed, scale, slope, grams, slope, units, False)

@@ -47,7 +47,7 @@ WITHIN_ONE = 1.0 - 1e-12
 @kernel
 def first_rounds(p: int) -> int:
     """Return how many rounds a row needs before it is tested."""
-    return (3 * p) // 2 + 8
+    return 3 * p + 8
 
 
 @kernel
