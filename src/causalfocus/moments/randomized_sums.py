@@ -37,7 +37,7 @@ from numpy.typing import ArrayLike
 
 from causalfocus.arrays import Bools, Floats
 from causalfocus.errors import InvalidInputError
-from causalfocus.kernels.randomized.records import Epoch, Pool, Stakes, Sums, Tests
+from causalfocus.kernels.randomized.records import Bets, Epoch, Pool, Stakes, Sums
 from causalfocus.kernels.randomized.rounds import add_rounds, close_epoch, no_epoch, no_sums
 from causalfocus.kernels.randomized.stakes import next_stakes, no_stakes
 from causalfocus.moments.moments import LARGEST_VALUE
@@ -252,7 +252,7 @@ def epoch_with_tail(state: RandomizedSums) -> Epoch:
     """Return the sums of the epoch whose turn it is. Of the first there are none, for it has no
     centre.
     """
-    epoch = Epoch(Tests(*_copies(state.epoch.coins)), Pool(*_copies(state.epoch.pool)))
+    epoch = Epoch(Bets(*_copies(state.epoch.coins)), Pool(*_copies(state.epoch.pool)))
     if state.tail and state.epoch_number > 0:
         asked = np.array([intent.asked for intent, _ in state.tail])
         signs = np.array([intent.signs for intent, _ in state.tail])
@@ -264,9 +264,7 @@ def epoch_with_tail(state: RandomizedSums) -> Epoch:
 def close(state: RandomizedSums, following: Stakes) -> Sums:
     """Return the sums of all that is complete, about the references of other stakes."""
     old = state.sums
-    sums = Sums(
-        Tests(*_copies(old.coins)), Tests(*_copies(old.directions)), Pool(*_copies(old.pool))
-    )
+    sums = Sums(Bets(*_copies(old.coins)), Bets(*_copies(old.directions)), Pool(*_copies(old.pool)))
     close_epoch(sums, epoch_with_tail(state), state.stakes[state.epoch_number], following)
     return sums
 

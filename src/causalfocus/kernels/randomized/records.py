@@ -24,7 +24,7 @@ from typing import NamedTuple
 from causalfocus.arrays import Bools, Floats
 
 
-class Tests(NamedTuple):
+class Bets(NamedTuple):
     """Sums of tests of every row: moved (p, q, p), squares (p, q), crossed (p, q, p), for row j and
     test k of it. A test of a single coin has the number of its variable, a direction that of the
     cause that it is meant for.
@@ -50,15 +50,15 @@ class Pool(NamedTuple):
 class Epoch(NamedTuple):
     """All sums of the rounds of an epoch: those that were asked for with the same stakes."""
 
-    coins: Tests
+    coins: Bets
     pool: Pool
 
 
 class Sums(NamedTuple):
     """The sums of all earlier epochs, about the references of the present stakes."""
 
-    coins: Tests
-    directions: Tests
+    coins: Bets
+    directions: Bets
     pool: Pool
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from causalfocus.arrays import Bools, Floats
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.randomized.records import Epoch, Pool, Stakes, Sums, Tests
+from causalfocus.kernels.randomized.records import Bets, Epoch, Pool, Stakes, Sums
 
 ROUNDING = 1e-15
 """Share of the largest part of V that is added to it where a reference moves, for every
@@ -16,9 +16,9 @@ coefficient: more than the rounding of the parts, so that V stays an upper bound
 
 
 @kernel
-def no_tests(p: int) -> Tests:
+def no_tests(p: int) -> Bets:
     """Return sums of no rounds."""
-    return Tests(np.zeros((p, p, p)), np.zeros((p, p)), np.zeros((p, p, p)))
+    return Bets(np.zeros((p, p, p)), np.zeros((p, p)), np.zeros((p, p, p)))
 
 
 @kernel
@@ -72,7 +72,7 @@ def _add_to_pool(pool: Pool, j: int, x: Floats, signs: Floats) -> None:
 
 
 @kernel
-def _add_to_coins(coins: Tests, j: int, x: Floats, signs: Floats, reference: Floats) -> None:
+def _add_to_coins(coins: Bets, j: int, x: Floats, signs: Floats, reference: Floats) -> None:
     p = len(x)
     residual = x[j]
     for r in range(p):
@@ -130,14 +130,14 @@ def _move_grams(pool: Pool, shift: Floats, j: int) -> None:
 
 
 @kernel
-def _add_coins(tests: Tests, more: Tests, j: int) -> None:
+def _add_coins(tests: Bets, more: Bets, j: int) -> None:
     tests.moved[j] += more.moved[j]
     tests.squares[j] += more.squares[j]
     tests.crossed[j] += more.crossed[j]
 
 
 @kernel
-def _add_directions(tests: Tests, coins: Tests, directions: Floats, j: int) -> None:
+def _add_directions(tests: Bets, coins: Bets, directions: Floats, j: int) -> None:
     """S of a direction is the weighted sum of those of the coins, V that with squared weights,
     because every coin of a round has its own term in both.
     """
@@ -148,7 +148,7 @@ def _add_directions(tests: Tests, coins: Tests, directions: Floats, j: int) -> N
 
 
 @kernel
-def _move(tests: Tests, grams: Floats, step: Floats, j: int) -> None:
+def _move(tests: Bets, grams: Floats, step: Floats, j: int) -> None:
     """Put the sums of row j about another reference: V is the same quadratic, rounded upwards."""
     p = len(step)
     bent = grams @ step

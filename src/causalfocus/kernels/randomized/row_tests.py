@@ -36,7 +36,7 @@ import numpy as np
 from causalfocus.arrays import Floats, Ints
 from causalfocus.kernels.arithmetic.cholesky import cholesky
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.randomized.records import Stakes, Sums, Tests
+from causalfocus.kernels.randomized.records import Bets, Stakes, Sums
 
 SCALE = 64.0
 """rho of a direction is that of so many rounds. It matters little: at 1,000 rounds per coin and 6.5
@@ -55,7 +55,7 @@ def scale_of_coins(u: int) -> float:
 
 
 class Family(NamedTuple):
-    """Tests of one row at a centre, S = distances - moves . y and V <= squares - 2 slopes . y +
+    """The tests of one row at a centre, S = distances - moves . y and V <= squares - 2 slopes . y +
     y' grams y; m of them, with u coefficients.
     """
 
@@ -98,7 +98,7 @@ def inverse_of(matrix: Floats) -> Floats:
 
 
 @kernel
-def _family(tests: Tests, j: int, used: Ints, causes: Ints, row: Floats, units: Floats) -> Family:
+def _family(tests: Bets, j: int, used: Ints, causes: Ints, row: Floats, units: Floats) -> Family:
     """Return tests of row j about its reference, in units in which the grams have diagonal 1."""
     m, u = len(used), len(causes)
     distances, squares = np.empty(m), np.empty(m)

@@ -20,7 +20,7 @@ import numpy as np
 from causalfocus.arrays import Bools, Floats, Ints
 from causalfocus.kernels.arithmetic.cholesky import cholesky, invert
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.randomized.records import Pool, Stakes, Sums, Tests
+from causalfocus.kernels.randomized.records import Bets, Pool, Stakes, Sums
 
 CLEAR = 3.0
 """Standard errors from which on a coin is taken to move a variable."""
@@ -169,7 +169,7 @@ def _least_squares(first: Floats, causes: Ints, j: int) -> Floats:
 
 @kernel
 def _reference_step(
-    coins: Tests, first: Floats, reference: Floats, causes: Ints, used: Ints, j: int
+    coins: Bets, first: Floats, reference: Floats, causes: Ints, used: Ints, j: int
 ) -> Floats:
     """Return the way from a reference to the next, for every unknown coefficient."""
     u = len(causes)
