@@ -1,0 +1,198 @@
+"""Intervals of all direct effects by the coins alone, simultaneous and at all times.
+
+Every row has one test of all coins and one direction for every unknown coefficient. At delta, a
+tenth of it is shared by the tests of all coins, the rest by the directions, in equal parts. By the
+union of their errors the true rows pass all tests at all times, except with probability delta:
+then every interval, and the intersection of those of all times, holds its effect. The proofs are in
+`kernels.randomized`: `row_tests`, `ball` and `box`. If an intersection is empty, no linear system
+passes: that is a refutation, false with a probability that is part of the same delta.
+
+A coefficient has no bound while its row has fewer coins that were tossed than unknown coefficients:
+`unidentified_rows` names such rows. A variable that cannot be set and is no outcome leaves the rows
+that it may act on so for good, unless other effects on them are known not to exist.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+
+from causalfocus.arrays import Bools, Floats
+from causalfocus.errors import InvalidInputError
+from causalfocus.kernels.randomized.box import Nats, bound_row
+from causalfocus.moments.randomized_sums import RandomizedSums, Reading
+
+SHARE_OF_ALL_COINS: Final = 0.1
+"""Of delta, for the tests of all coins."""
+
+MOST_NATS: Final = 1e4
+"""Levels are not sought beyond this."""
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """Bounds of all direct effects at one level.
+
+    Attributes
+    ----------
+    low, high : (p, p), row is the effect and column the cause; zero for what is known to be zero,
+        infinite where there is no bound yet
+    rounds : how many rounds with coins they rest on
+    """
+
+    low: Floats
+    high: Floats
+    rounds: int
+
+    @cached_property
+    def is_refuted(self) -> Bools:
+        """(p,), the rows of which no linear one is left."""
+        found: Bools = np.any(self.low > self.high, axis=1)
+        return found
+
+    @cached_property
+    def middle(self) -> Floats:
+        """(p, p), the middles; zero where there is no bound."""
+        is_bounded = np.isfinite(self.low) & np.isfinite(self.high)
+        return 0.5 * (np.where(is_bounded, self.low, 0.0) + np.where(is_bounded, self.high, 0.0))
+
+    @cached_property
+    def half(self) -> Floats:
+        """(p, p), half of the widths."""
+        found: Floats = 0.5 * (self.high - self.low)
+        return found
+
+    def intersect(self, later: "Intervals") -> "Intervals":
+        """What both leave; they must be of the same level and of one run."""
+        return Intervals(
+            np.maximum(self.low, later.low), np.minimum(self.high, later.high), later.rounds
+        )
+
+
+def no_intervals(unknown: Bools) -> Intervals:
+    """Return the intervals before the first round."""
+    low = np.where(unknown, -math.inf, 0.0)
+    return Intervals(low, -low, 0)
+
+
+def unidentified_rows(sums: RandomizedSums) -> Bools:
+    """Return which rows (p,) have more unknown coefficients than coins that were tossed for them.
+
+    These have no intervals, however many rounds there are, until more coins are tossed.
+    """
+    tossed = (sums.read().sums.pool.counts > 0.0).sum(axis=1)
+    found: Bools = sums.unknown.sum(axis=1) > tossed
+    return found
+
+
+def own_nats(unknown: Bools) -> Nats:
+    """Return what a test needs on top of log(1 / delta), in nats: one of all coins, a direction."""
+    n_rows = max(int(unknown.any(axis=1).sum()), 1)
+    n_pairs = max(int(unknown.sum()), 1)
+    return Nats(
+        math.log(n_rows / SHARE_OF_ALL_COINS), math.log(n_pairs / (1.0 - SHARE_OF_ALL_COINS))
+    )
+
+
+def intervals_at(sums: RandomizedSums, level: float) -> Intervals:
+    """Return the intervals at a level in nats, log(1 / delta), by the rounds that are complete.
+
+    Parameters
+    ----------
+    sums : of all rounds
+    level : positive; larger ones make wider intervals
+    """
+    if not level > 0.0:
+        raise InvalidInputError(f"A level is log(1 / delta), above 0; got {level!r}.")
+    return _intervals(sums.read(), sums, level, no_intervals(sums.unknown))
+
+
+def _intervals(
+    reading: Reading, sums: RandomizedSums, level: float, nothing: Intervals
+) -> Intervals:
+    low, high, own = nothing.low.copy(), nothing.high.copy(), own_nats(sums.unknown)
+    for j in range(sums.p):
+        causes = np.flatnonzero(sums.unknown[j])
+        coins = np.flatnonzero(reading.sums.pool.counts[j] > 0.0)
+        if len(causes) and len(causes) <= len(coins):
+            box = bound_row(reading.sums, reading.stakes, j, causes, coins, level, own)
+            low[j, causes], high[j, causes] = box.low, box.high
+    return Intervals(low, high, sums.n)
+
+
+@dataclass(frozen=True)
+class Demands:
+    """What a claim has to say of every pair.
+
+    Attributes
+    ----------
+    epsilon : (p, p), how far a reported weight may be off
+    min_effect : (p, p), the size from which on an effect must be reported
+    """
+
+    epsilon: Floats
+    min_effect: Floats
+
+    def __post_init__(self) -> None:
+        for name in ("epsilon", "min_effect"):
+            given = np.asarray(getattr(self, name))
+            if given.ndim != 2 or not (given > 0.0).all():
+                raise InvalidInputError(
+                    f"{name} is a table of positive numbers, row the effect and column the cause; "
+                    f"got {given.tolist()}."
+                )
+
+    def holds(self, intervals: Intervals, weights: Floats) -> Bools:
+        """Return for which pairs (p, p) intervals prove what weights claim: a weight that is not
+        zero is reported, all others are below min_effect.
+        """
+        off = np.maximum(intervals.high - weights, weights - intervals.low)
+        found: Bools = off <= np.where(weights != 0.0, self.epsilon, self._below)
+        return found
+
+    @cached_property
+    def _below(self) -> Floats:
+        found: Floats = np.nextafter(self.min_effect, 0.0)
+        return found
+
+    def claim(self, intervals: Intervals) -> Floats:
+        """Return the weights (p, p) that are easiest to prove: the middles of intervals without
+        zero, and of those with zero the middles that cannot be told from an effect that matters.
+        """
+        is_there = (intervals.low > 0.0) | (intervals.high < 0.0)
+        matters = np.abs(intervals.middle) >= self.min_effect
+        is_small = np.maximum(-intervals.low, intervals.high) < self.min_effect
+        return np.where((is_there & ~is_small) | matters, intervals.middle, 0.0)
+
+
+def level_of(sums: RandomizedSums, weights: Floats, demands: Demands) -> float:
+    """Return the largest level, in nats, that was found at which a claim stands; 0 if at none.
+
+    At the level that is returned the intervals prove the claim, to a thousandth. A rule stops when
+    they do at log(1 / delta).
+
+    Parameters
+    ----------
+    sums : of all rounds
+    weights : (p, p), what is claimed; zero where no effect is reported
+    demands : how good the claim has to be
+    """
+    reading, nothing = sums.read(), no_intervals(sums.unknown)
+
+    def stands(level: float) -> bool:
+        found = _intervals(reading, sums, level, nothing)
+        return not found.is_refuted.any() and bool(demands.holds(found, weights).all())
+
+    low, high = 1e-3, 1.0
+    if not stands(low):
+        return 0.0
+    while stands(high):
+        low, high = high, 2.0 * high
+        if high > MOST_NATS:
+            return low
+    while high > 1.001 * low:
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if stands(middle) else (low, middle)
+    return low

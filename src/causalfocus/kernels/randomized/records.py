@@ -1,0 +1,80 @@
+"""What the kernels of the randomized rule pass to each other.
+
+Row j is tested in the rounds in which j was not asked to be set and some variable had a coin of
+its own. With z_ti = +-1 the coin of variable i in round t, 0 where it has none, m a centre and b a
+row, the residual is
+
+    r_t(b) = (x_tj - m_j) - b . (x_t - m).
+
+A test of row j is a weight w_i for every coin. It has, at any row b = a + d near a reference a,
+
+    S(d) = sum_t sum_i w_i z_ti r_t(b)  =  moved_j - a . moved - d . moved,
+    V(d) = sum_t sum_i w_i^2 z_ti^2 r_t(b)^2  <=  squares - 2 d . crossed + d' grams d,
+
+where moved_r = sum_t sum_i w_i z_ti (x_tr - m_r), squares = V(0) and crossed_r = sum_t sum_i
+w_i^2 z_ti^2 r_t(a) (x_tr - m_r) are of the test, and grams = sum_t (x_t - m)(x_t - m)' is of the
+row, whatever the test. The first two parts of V are exact. The bound of the third holds because
+sum_i w_i^2 z_ti^2 <= 1 in every round: tests of single coins have one weight of 1, and directions
+have |w| = 1. So all tests of all rows need p^3 numbers where exact ones would need p^4, and what is
+lost is of second order in d, the distance from the reference.
+"""
+
+from typing import NamedTuple
+
+from causalfocus.arrays import Bools, Floats
+
+
+class Bets(NamedTuple):
+    """Sums of tests of every row: moved (p, q, p), squares (p, q), crossed (p, q, p), for row j and
+    test k of it. A test of a single coin has the number of its variable, a direction that of the
+    cause that it is meant for.
+    """
+
+    moved: Floats
+    squares: Floats
+    crossed: Floats
+
+
+class Pool(NamedTuple):
+    """Sums of the rows: grams (p, p, p); how often each coin was tossed while the row was free,
+    counts (p, p), the row first; and for the centres, from the first round on, totals (p, p) of the
+    values less the centres and the number of rounds (p,).
+    """
+
+    grams: Floats
+    counts: Floats
+    totals: Floats
+    rounds: Floats
+
+
+class Epoch(NamedTuple):
+    """All sums of the rounds of an epoch: those that were asked for with the same stakes."""
+
+    coins: Bets
+    pool: Pool
+
+
+class Sums(NamedTuple):
+    """The sums of all earlier epochs, about the references of the present stakes."""
+
+    coins: Bets
+    directions: Bets
+    pool: Pool
+
+
+class Stakes(NamedTuple):
+    """What is fixed when a round is asked for, from rounds that were complete by then.
+
+    is_begun : (p,), whether the row is tested yet; before that its grams are collected for `first`
+    centres : (p, p), m of every row
+    references : (p, p), a of every row
+    directions : (p, p, p), for row j and cause k the weights of the coins, |w| = 1 or all zero
+    first : (p, p, p), mean products, about the means, of the rounds before the row was tested: the
+        scale of its tests
+    """
+
+    is_begun: Bools
+    centres: Floats
+    references: Floats
+    directions: Floats
+    first: Floats

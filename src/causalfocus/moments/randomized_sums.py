@@ -1,0 +1,322 @@
+"""All that the randomized rule remembers: sums of rounds by their coins, in the order of asking.
+
+What counts is the intention. An ask says which variables are to be set and what their coins say;
+row j counts the rounds in which j was not asked to be set, and the instruments of a round are the
+coins that were tossed for it. The values are those that were achieved, those of settings that
+failed included. Samples that nobody asked for have no coin and never come here.
+
+**In the order of asking.** A round enters the sums when it and all that were asked for before it
+are answered or withdrawn, whatever the order of telling. So the sums are, at every moment, those of
+the first n asks, and there is no way to read others. Let F_n be all that is known of the first n
+asks, outcomes included. What is asked for next is chosen from outcomes of asks before it, and its
+tests from those that were complete, both before its coins are tossed: given F_n and the residual of
+ask n + 1, its coins are fair. So every test is a supermartingale in n (`kernels.randomized`),
+Ville's inequality holds for all n at once, and it does not matter which n are read, or who decided
+that; a batch may be read before all of it is told. Were sums taken in the order of telling, one
+could tell first what pleases.
+
+**Coins of a block.** A slow variable keeps one coin for several asks. It is an instrument in the
+ask for which it was tossed and in no other: there it is fair given F_n. In later asks of the block
+it is part of F_n, and the values of the variable are values like any other. So its evidence is that
+of one round per block; to count the sum of a block's residuals the sets of the block would have to
+be fixed when it begins.
+
+**What must not be.** A round must not be withdrawn, or lost, because of its coin or its outcome.
+
+**Memory.** About ten arrays of p^3 numbers. A state is frozen: rounds are kept as they are until
+there are `max(p, 16)` of them, and then another state holds their sums. So nothing of that size is
+copied per round, copies of a state are free, and the sums do not depend on when they were read.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from causalfocus.arrays import Bools, Floats
+from causalfocus.errors import InvalidInputError
+from causalfocus.kernels.randomized.records import Bets, Epoch, Pool, Stakes, Sums
+from causalfocus.kernels.randomized.rounds import add_rounds, close_epoch, no_epoch, no_sums
+from causalfocus.kernels.randomized.stakes import next_stakes, no_stakes
+from causalfocus.moments.moments import LARGEST_VALUE
+from causalfocus.system.choices import coins_of
+
+FIRST_ROUNDS: Final = 8
+"""Rounds from which the first centres are taken; they count for nothing else."""
+
+LEAST_EPOCH: Final = 16
+"""Rounds of an epoch, at least: after it there are new stakes."""
+
+GROWTH: Final = 0.1
+"""Or this share of all rounds so far."""
+
+
+class Intent(NamedTuple):
+    """What was asked for in a round.
+
+    number : of the ask
+    asked : (p,), which variables were to be set
+    signs : (p,), their coins: 1 for the high end, -1 for the low one, 0 for none of this round
+    """
+
+    number: int
+    asked: Bools
+    signs: Floats
+
+
+class Pending(NamedTuple):
+    """An ask in its turn; `row` is what came of it, (p,), None as long as nothing did.
+
+    epoch : the number of the epoch in which it was asked for
+    """
+
+    intent: Intent
+    epoch: int
+    row: Floats | None = None
+    is_withdrawn: bool = False
+
+    @property
+    def is_complete(self) -> bool:
+        return self.is_withdrawn or self.row is not None
+
+
+Change = Callable[[Pending], Pending]
+
+
+class Reading(NamedTuple):
+    """The sums of all rounds that are complete in the order of asking, and the stakes
+    whose references they are about.
+    """
+
+    sums: Sums
+    stakes: Stakes
+
+
+@dataclass(frozen=True, kw_only=True)
+class RandomizedSums:
+    """The sums after some asks and answers. Never written to.
+
+    Attributes
+    ----------
+    unknown : (p, p), which coefficients are unknown, row and cause; the others are zero
+    n : rounds with a coin that are complete
+    issued : number of the last ask
+    stakes : by epoch, those that are needed still; the last are those of the next ask
+    until : rounds at which there will be others
+    sums, epoch, epoch_number : of earlier epochs, and of the one whose rounds are being added up
+    tail : rounds that are complete and not yet added up
+    pending : asks whose turn has not come, in the order of asking
+    """
+
+    unknown: Bools
+    n: int
+    issued: int
+    stakes: dict[int, Stakes]
+    until: int
+    sums: Sums
+    epoch: Epoch
+    epoch_number: int
+    tail: tuple[tuple[Intent, Floats], ...] = ()
+    pending: tuple[Pending, ...] = ()
+
+    @classmethod
+    def empty(cls, unknown: ArrayLike) -> "RandomizedSums":
+        """Before the first ask.
+
+        unknown : (p, p), which coefficients are unknown; the diagonal must not be. Leave out the
+            columns of outcomes, which drive nothing, and effects that are known not to exist
+        """
+        mask = np.array(unknown, dtype=np.bool_)
+        if mask.ndim != 2 or mask.shape[0] != mask.shape[1] or mask.diagonal().any():
+            raise InvalidInputError(
+                f"unknown is a square table of True and False with False on its diagonal; got "
+                f"shape {mask.shape}. Give everything but the diagonal if nothing is known."
+            )
+        p = len(mask)
+        return cls(
+            unknown=mask,
+            n=0,
+            issued=0,
+            stakes={0: no_stakes(p)},
+            until=FIRST_ROUNDS,
+            sums=no_sums(p),
+            epoch=no_epoch(p),
+            epoch_number=0,
+        )
+
+    @property
+    def p(self) -> int:
+        return len(self.unknown)
+
+    def issue(self, number: int, asked: ArrayLike, signs: ArrayLike) -> "RandomizedSums":
+        """With one more ask; its tests are fixed now.
+
+        number : of the ask, above those of all before it
+        asked : (p,), which variables are to be set
+        signs : (p,), see `signs_of`
+        """
+        intent = Intent(number, np.array(asked, np.bool_), np.array(signs, np.float64))
+        self._require(intent)
+        state = lay_stakes(self) if self.n >= self.until else self
+        waiting = Pending(intent, max(state.stakes))
+        return replace(state, issued=number, pending=(*state.pending, waiting))
+
+    def _require(self, intent: Intent) -> None:
+        if intent.number <= self.issued:
+            raise InvalidInputError(
+                f"Asks come with rising numbers; got {intent.number} after {self.issued}."
+            )
+        shape = (self.p,)
+        if intent.asked.shape != shape or intent.signs.shape != shape:
+            raise InvalidInputError(
+                f"asked and signs have one entry for each of {self.p} variables; got shapes "
+                f"{intent.asked.shape} and {intent.signs.shape}."
+            )
+        if not np.isin(intent.signs, (-1.0, 0.0, 1.0)).all() or intent.signs[~intent.asked].any():
+            raise InvalidInputError(
+                f"A coin is 1 or -1, and 0 where there is none or the variable is not asked to be "
+                f"set; got {intent.signs.tolist()} with asked {intent.asked.tolist()}."
+            )
+
+    def answer(self, number: int, row: ArrayLike) -> "RandomizedSums":
+        """With the values that came of a pending ask, (p,), those that were achieved."""
+        values = np.array(row, dtype=np.float64)
+        if values.shape != (self.p,) or not (np.abs(values) <= LARGEST_VALUE).all():
+            raise InvalidInputError(
+                f"An answer is {self.p} finite numbers; got {values.tolist()}. Withdraw the ask "
+                f"if something could not be measured."
+            )
+        return self._settle(number, lambda one: one._replace(row=values))
+
+    def withdraw(self, number: int) -> "RandomizedSums":
+        """Without a pending ask. The reason must be neither its coin nor its outcome."""
+        return self._settle(number, lambda one: one._replace(is_withdrawn=True))
+
+    def _settle(self, number: int, change: Change) -> "RandomizedSums":
+        at = next((a for a, one in enumerate(self.pending) if one.intent.number == number), None)
+        if at is None or self.pending[at].is_complete:
+            open_asks = [one.intent.number for one in self.pending if not one.is_complete]
+            raise InvalidInputError(
+                f"Ask {number} is not open; open are {open_asks or 'none'}. Only what was issued "
+                f"can be answered or withdrawn, and only once."
+            )
+        pending = list(self.pending)
+        pending[at] = change(pending[at])
+        state = replace(self, pending=tuple(pending))
+        return advance(state) if at == 0 else state
+
+    def read(self) -> Reading:
+        """The sums of all rounds that are complete in the order of asking."""
+        stakes = self.stakes[self.epoch_number]
+        return Reading(close(self, stakes), stakes)
+
+
+def advance(state: RandomizedSums) -> RandomizedSums:
+    """Return a state with all rounds whose turn has come among those that count."""
+    done = 0
+    for one in state.pending:
+        if not one.is_complete:
+            break
+        done += 1
+        if one.row is not None and one.intent.signs.any():
+            state = turn_to(state, one.epoch)
+            state = replace(state, n=state.n + 1, tail=(*state.tail, (one.intent, one.row)))
+            if state.epoch_number > 0 and len(state.tail) >= max(state.p, LEAST_EPOCH):
+                state = fold(state)
+    return replace(state, pending=state.pending[done:])
+
+
+def turn_to(state: RandomizedSums, epoch: int) -> RandomizedSums:
+    """Return a state that is ready for rounds of an epoch: earlier ones are closed."""
+    while state.epoch_number < epoch:
+        following = state.epoch_number + 1
+        state = replace(
+            state,
+            sums=close(state, state.stakes[following]),
+            epoch=no_epoch(state.p),
+            epoch_number=following,
+            stakes={number: one for number, one in state.stakes.items() if number >= following},
+            tail=(),
+        )
+    return state
+
+
+def fold(state: RandomizedSums) -> RandomizedSums:
+    """Return a state with its tail added up."""
+    return replace(state, epoch=epoch_with_tail(state), tail=())
+
+
+def epoch_with_tail(state: RandomizedSums) -> Epoch:
+    """Return the sums of the epoch whose turn it is. Of the first there are none, for it has no
+    centre.
+    """
+    epoch = Epoch(Bets(*_copies(state.epoch.coins)), Pool(*_copies(state.epoch.pool)))
+    if state.tail and state.epoch_number > 0:
+        asked = np.array([intent.asked for intent, _ in state.tail])
+        signs = np.array([intent.signs for intent, _ in state.tail])
+        rows = np.array([row for _, row in state.tail])
+        add_rounds(epoch, state.stakes[state.epoch_number], asked, signs, rows)
+    return epoch
+
+
+def close(state: RandomizedSums, following: Stakes) -> Sums:
+    """Return the sums of all that is complete, about the references of other stakes."""
+    old = state.sums
+    sums = Sums(Bets(*_copies(old.coins)), Bets(*_copies(old.directions)), Pool(*_copies(old.pool)))
+    close_epoch(sums, epoch_with_tail(state), state.stakes[state.epoch_number], following)
+    return sums
+
+
+def lay_stakes(state: RandomizedSums) -> RandomizedSums:
+    """Return a state with new stakes, from what is complete, for the asks from now on."""
+    last, length = max(state.stakes), max(LEAST_EPOCH, int(GROWTH * state.n))
+    if state.epoch_number == 0:
+        stakes = no_stakes(state.p)
+        stakes.centres[:] = [_first_centre(state, j) for j in range(state.p)]
+    else:
+        # Pending asks of an earlier epoch may still come; what is complete is taken.
+        present = state.stakes[state.epoch_number]
+        stakes = next_stakes(state.read().sums, present, state.unknown, length / state.n)
+        stakes = _keep_beginnings(stakes, state.stakes[last])
+    return replace(state, stakes={**state.stakes, last + 1: stakes}, until=state.n + length)
+
+
+def _first_centre(state: RandomizedSums, j: int) -> Floats:
+    """(p,), the medians of the first rounds in which j was not set; of all if there is none."""
+    rows = [row for intent, row in state.tail if not intent.asked[j]]
+    found: Floats = np.median(rows or [row for _, row in state.tail], axis=0)
+    return found
+
+
+def _keep_beginnings(stakes: Stakes, last: Stakes) -> Stakes:
+    """Return stakes that do not begin again what the last ones began."""
+    missing = last.is_begun & ~stakes.is_begun
+    for mine, theirs in zip(stakes, last, strict=True):
+        mine[missing] = theirs[missing]
+    stakes.first[last.is_begun] = last.first[last.is_begun]
+    return stakes
+
+
+def _copies(arrays: Iterable[Floats]) -> list[Floats]:
+    return [array.copy() for array in arrays]
+
+
+def signs_of(
+    seed: int, number: int, coins: Iterable[tuple[str, int]], names: tuple[str, ...]
+) -> Floats:
+    """(p,), the coins of an ask that were tossed for it: 1 for the high end, -1 for the low one.
+
+    Those that were tossed for an earlier ask, in blocks of slow variables, are left out: 0.
+
+    Parameters
+    ----------
+    seed : of the learner
+    number : of the ask
+    coins : by name, the number of the ask for which each coin was tossed, as in `Ask.coins`
+    names : of all variables, in order
+    """
+    tossed = np.where(coins_of(seed, number, len(names)), 1.0, -1.0)
+    own = {name for name, coin in coins if coin == number}
+    return np.where([name in own for name in names], tossed, 0.0)

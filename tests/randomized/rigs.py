@@ -1,0 +1,207 @@
+"""Rigs with everything that the randomized rule allows, and its tests as they are written down.
+
+A rig is a linear system in which anything but the coins may go wrong. `Literal` keeps all rounds
+and computes every test from its definition.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from causalfocus.arrays import Bools, Floats
+from causalfocus.kernels.randomized.records import Stakes
+from causalfocus.kernels.randomized.row_tests import SCALE, scale_of_coins
+from causalfocus.moments.randomized_sums import RandomizedSums
+
+REACH = 2.0
+
+Noise = Callable[[np.random.Generator, int], Floats]
+"""Of round t, for three variables: anything that does not look at the coins."""
+
+
+def gaussian(rng: np.random.Generator, t: int) -> Floats:
+    return rng.normal(size=3)
+
+
+def heavy(rng: np.random.Generator, t: int) -> Floats:
+    return rng.standard_t(2, size=3)
+
+
+def cauchy(rng: np.random.Generator, t: int) -> Floats:
+    return 0.05 * rng.standard_cauchy(size=3)
+
+
+def two_point(rng: np.random.Generator, t: int) -> Floats:
+    return rng.choice([-1.0, 1.0], size=3)
+
+
+def skewed(rng: np.random.Generator, t: int) -> Floats:
+    return 0.3 * np.exp(1.2 * rng.normal(size=3))
+
+
+def hidden(rng: np.random.Generator, t: int) -> Floats:
+    """One common cause of all."""
+    return 0.6 * rng.normal(size=3) + np.array([1.0, 0.8, -0.9]) * rng.normal()
+
+
+def drifting(rng: np.random.Generator, t: int) -> Floats:
+    """By the clock: a trend, a day and night, and a noise that grows."""
+    clock = 0.01 * t + math.sin(t / 12)
+    return (1.0 + t / 200) * rng.normal(size=3) + clock
+
+
+NOISES: dict[str, Noise] = {
+    one.__name__: one for one in (gaussian, heavy, cauchy, two_point, skewed, hidden, drifting)
+}
+
+CHAIN = np.array([[0.0, 0.0, 0.0], [0.8, 0.0, 0.0], [0.0, -0.6, 0.0]])
+LOOP = np.array([[0.0, 0.0, 0.4], [0.8, 0.0, 0.0], [0.3, -0.6, 0.0]])
+
+
+@dataclass
+class Rig:
+    """A linear system of three variables, with feedback if its weights have it.
+
+    Attributes
+    ----------
+    weights : (p, p), of direct effects
+    noise : of each round
+    failing : how often a setting has no effect at all
+    miss : how far settings are off, at random
+    lies : whether a setting that failed is recorded at its set point, which is not allowed
+    """
+
+    weights: Floats
+    noise: Noise
+    rng: np.random.Generator
+    failing: float = 0.0
+    miss: float = 0.0
+    lies: bool = False
+    t: int = 0
+
+    def respond(self, asked: Bools, values: Floats) -> Floats:
+        """What is recorded of a round."""
+        self.t += 1
+        p = len(self.weights)
+        works = asked & (self.rng.random(p) >= self.failing)
+        achieved = values + self.miss * self.rng.normal(size=p)
+        system = np.eye(p) - np.where(works[:, None], 0.0, self.weights)
+        noise = np.resize(self.noise(self.rng, self.t), p)
+        row = np.asarray(np.linalg.solve(system, np.where(works, achieved, noise)), np.float64)
+        return np.where(asked & ~works, values, row) if self.lies else row
+
+
+@dataclass
+class Literal:
+    """All rounds as they came, and the tests of a row by their definition."""
+
+    rounds: list[tuple[Stakes, Bools, Floats, Floats]] = field(default_factory=list)
+
+    def residuals(self, j: int, b: Floats) -> list[tuple[Stakes, Floats, float]]:
+        """Of all rounds that count in row j: stakes, coins and residual."""
+        found = []
+        for stakes, asked, signs, x in self.rounds:
+            if stakes.is_begun[j] and not asked[j] and signs.any():
+                centred = x - stakes.centres[j]
+                found.append((stakes, signs, float(centred[j] - b @ centred)))
+        return found
+
+    def sums(self, j: int, b: Floats, k: int | None) -> tuple[Floats, Floats]:
+        """S and V of every coin, or of direction k."""
+        s, v = np.zeros(len(b)), np.zeros(len(b))
+        for stakes, signs, r in self.residuals(j, b):
+            if k is None:
+                s += signs * r
+                v += signs**2 * r**2
+            else:
+                w = stakes.directions[j, k]
+                s[k] += (w * signs).sum() * r
+                v[k] += (w**2 * signs**2).sum() * r**2
+        return (s, v) if k is None else (s[[k]], v[[k]])
+
+    def log_evidence(self, j: int, b: Floats, k: int | None) -> float:
+        """Against b as row j, of all coins or of direction k."""
+        used = self.residuals(j, b)
+        if not used:
+            return 0.0
+        q = -b.copy()
+        q[j] = 1.0
+        stakes, _, _ = used[0]
+        rounds = scale_of_coins(len(b) - 1) if k is None else SCALE
+        rho = rounds * float(q @ stakes.first[j] @ q)
+        s, v = self.sums(j, b, k)
+        return float((s**2 / (2 * (v + rho)) - 0.5 * np.log1p(v / rho)).sum())
+
+
+@dataclass
+class Bench:
+    """A rig at work: asks, coins and answers."""
+
+    rig: Rig
+    rng: np.random.Generator
+    state: RandomizedSums
+    literal: Literal = field(default_factory=Literal)
+    most: int = 3
+
+    def choose(self) -> Bools:
+        """Which variables to set: from one to all but one, more often those that were large."""
+        p = self.state.p
+        asked = np.zeros(p, dtype=np.bool_)
+        last = np.ones(p) if not self.literal.rounds else np.abs(self.literal.rounds[-1][3])
+        order = np.argsort(-(last + 1.0) * self.rng.random(p))
+        asked[order[: self.rng.integers(1, self.most)]] = True
+        return asked
+
+    def play(self, n: int, batch: int = 1) -> None:
+        """Batches of asks, told in an order that depends on the outcomes."""
+        for _ in range(n // batch):
+            told = []
+            for _ in range(batch):
+                asked = self.choose()
+                signs = np.where(asked, self.rng.choice([-1.0, 1.0], size=len(asked)), 0.0)
+                self.state = self.state.issue(self.state.issued + 1, asked, signs)
+                stakes = self.state.stakes[max(self.state.stakes)]
+                row = self.rig.respond(asked, REACH * signs)
+                told.append((self.state.issued, row))
+                self.literal.rounds.append((stakes, asked, signs, row))
+            for number, row in sorted(told, key=lambda one: float(one[1][0])):
+                self.state = self.state.answer(number, row)
+
+
+def bench(
+    weights: Floats = CHAIN,
+    noise: Noise = gaussian,
+    seed: int = 0,
+    unknown: Bools | None = None,
+    **options: float,
+) -> Bench:
+    """A new rig and nothing asked."""
+    p = len(weights)
+    rig = Rig(weights, noise, np.random.default_rng([seed, 1]), **options)  # type: ignore[arg-type]
+    mask = ~np.eye(p, dtype=np.bool_) if unknown is None else unknown
+    state = RandomizedSums.empty(mask)
+    return Bench(rig, np.random.default_rng([seed, 2]), state, most=max(p, 2))
+
+
+def bounded_evidence(state: RandomizedSums, j: int, b: Floats) -> tuple[float, Floats]:
+    """Log evidence against b as row j with V as it is bounded: of all coins, of directions (p,)."""
+    reading = state.read()
+    stakes, sums = reading.stakes, reading.sums
+    if not stakes.is_begun[j]:
+        return 0.0, np.zeros(len(b))
+    q = -b.copy()
+    q[j] = 1.0
+    scale = float(q @ stakes.first[j] @ q)
+    n_causes = int(state.unknown[j].sum())
+    d = b - stakes.references[j]
+    bent = float(d @ sums.pool.grams[j] @ d)
+    found = []
+    for tests, rounds in ((sums.coins, scale_of_coins(n_causes)), (sums.directions, SCALE)):
+        rho = rounds * scale
+        s = tests.moved[j] @ q
+        v = tests.squares[j] - 2 * tests.crossed[j] @ d + bent
+        found.append(s**2 / (2 * (v + rho)) - 0.5 * np.log1p(v / rho))
+    tossed = sums.pool.counts[j] > 0
+    return math.fsum(found[0][tossed]), found[1]
