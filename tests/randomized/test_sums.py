@@ -6,7 +6,7 @@ import pytest
 import causalfocus as cf
 from causalfocus.arrays import Bools
 from causalfocus.moments.randomized_sums import LEAST_EPOCH, RandomizedSums, signs_of
-from causalfocus.system.choices import coins_of
+from causalfocus.system.coins import coins_of
 from randomized.rigs import LOOP, Bench, bench, hidden
 
 EVERYTHING = ~np.eye(3, dtype=np.bool_)

@@ -49,6 +49,9 @@ def test_two_settings_that_miss_and_fail(page: Page, path: Path) -> None:
         assert campaign.rounds == done
         page.get_by_label("Values far from what was asked").check()
         page.get_by_label("the setting failed").first.check()  # of the flow
+        page.get_by_role("button", name="Record").click()
+        expect(page.locator("[data-error='value:flow']")).to_contain_text("what was measured?")
+        page.get_by_label("flow achieved").fill("2.1")
         page.get_by_label("When it was done").fill("2026-05-04T13:30:00")
         page.get_by_role("button", name="Record").click()
         expect(page.locator("#said")).to_have_text(f"Round {done + 1} is recorded.")

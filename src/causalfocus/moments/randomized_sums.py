@@ -40,8 +40,8 @@ from causalfocus.errors import InvalidInputError
 from causalfocus.kernels.randomized.records import Bets, Epoch, Pool, Stakes, Sums
 from causalfocus.kernels.randomized.rounds import add_rounds, close_epoch, no_epoch, no_sums
 from causalfocus.kernels.randomized.stakes import next_stakes, no_stakes
-from causalfocus.moments.moments import LARGEST_VALUE
-from causalfocus.system.choices import coins_of
+from causalfocus.system.action_set import LARGEST_VALUE
+from causalfocus.system.coins import coins_of
 
 FIRST_ROUNDS: Final = 8
 """Rounds from which the first centres are taken; they count for nothing else."""
