@@ -168,8 +168,10 @@ class Focus(Recording[FocusState]):
         self._state = self._state.change(continued=(*self._state.continued, self.rounds))
 
     def after(self, told: Told) -> FocusState:
-        at = self.choices.index(told.action)
-        cost = 1.0 if at is None else float(self.choices.relative_costs[at])
+        cost = 1.0
+        if self.actions.prices or self.actions.change_costs:
+            at = self.choices.index(told.action)
+            cost = 1.0 if at is None else float(self.choices.relative_costs[at])
         return self._rounds.learn(self._write_down(told), cost)
 
     def result(self) -> Result:

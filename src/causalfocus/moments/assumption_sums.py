@@ -59,9 +59,8 @@ class Watch:
         is_set, values : (n, p), which nodes were set, and what was asked for
         views : the origins of the sums that are kept
         """
-        sums, groups, firsts = self.sums.copy(), self.groups.copy(), self.firsts
-        for view, (origins, own) in enumerate(views):
-            firsts = self.firsts.copy()
+        sums, groups, firsts = self.sums.copy(), self.groups.copy(), self.firsts.copy()
+        for view, (origins, own) in enumerate(views):  # the first writes what the others read
             watch_sums.watch_samples(
                 sums[view],
                 groups[view],

@@ -1,10 +1,10 @@
 """Times at which the sums are kept as they stand: numerators may use what was known by then."""
 
+import math
 from collections.abc import Iterable
 from typing import Final
 
 FIRST_MARK: Final = 8
-MARKS_APART: Final = 2
 """The sums are kept as they stood after 8, 16, 32, ... samples."""
 
 TRAINING_SHARE: Final = 0.25
@@ -17,15 +17,12 @@ def is_training(mark: int) -> bool:
 
 
 def mark_at(mark: int) -> int:
-    return int(FIRST_MARK * MARKS_APART**mark)
+    return FIRST_MARK << mark
 
 
 def marks_before(n: float) -> int:
     """How many marks come before sample n: also the number of the first that does not."""
-    mark = 0
-    while mark_at(mark) < n:
-        mark += 1
-    return mark
+    return max(-(-math.ceil(n) // FIRST_MARK) - 1, 0).bit_length()
 
 
 def training_mark(marks: Iterable[int], n: float) -> int | None:
