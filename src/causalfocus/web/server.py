@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from starlette.requests import Request
 
-from causalfocus.campaign import Campaign
+from causalfocus.campaign import Campaign, CampaignError
 from causalfocus.errors import InvalidInputError
 from causalfocus.report.campaign_report import environment
 from causalfocus.web.forms import specification_in
@@ -78,7 +78,10 @@ class Server:
             if self._watcher is None:
                 if not self.path.exists():
                     return -1
-                self._watcher = Campaign.open(self.path, read_only=True)
+                try:
+                    self._watcher = Campaign.open(self.path, read_only=True)
+                except CampaignError:  # it is being made just now; if it is none, the page says so
+                    return -1
             return self._watcher.last_event
 
     def page(self, request: Request, errors: dict[str, str], fields: dict[str, str]) -> str:
