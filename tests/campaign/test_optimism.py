@@ -64,6 +64,7 @@ def test_a_wider_range_does_not_choose_which_rounds_count(path: Path, span: Any)
         campaign.record({"a": 1.0, "y": 97.0}, action=cf.do("y", 100.0))
         assert n_evidence(campaign) == 2
         campaign.correct(3, {"a": 1.5}, "typed 1.0")
+        assert n_evidence(campaign) == 2  # nor does a correction of something else
         with Campaign.open(path) as again:
             assert again.verify() == again.n_events() and n_evidence(again) == n_evidence(campaign)
 

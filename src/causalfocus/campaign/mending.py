@@ -220,8 +220,22 @@ class Correction:
             round=self.number,
             action=done,
             sample=row,
-            facts=far_facts(actions, done, row, failed),
+            facts=far_facts(actions, done, row, failed) or self._kept_far(told, done, failed),
             failed=failed,
+        )
+
+    def _kept_far(
+        self, told: Told, done: Action, failed: tuple[str, ...]
+    ) -> dict[str, list[str]] | None:
+        """A round that was too far off stays so unless what was set is corrected itself: else to
+        correct something else would decide anew, with what is tolerated by now.
+        """
+        is_same = done == told.action and failed == told.failed
+        is_touched = any(name in self.values for name in done.targets)
+        return (
+            {"far": list(done.targets)}
+            if told.mark == "far" and is_same and not is_touched
+            else None
         )
 
     def _sample(
