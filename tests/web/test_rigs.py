@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 import causalfocus as cf
 from causalfocus.campaign import Campaign
@@ -95,6 +95,23 @@ def test_taken_back_withdrawn_and_another_action(page: Page, path: Path) -> None
         page.get_by_role("button", name="Withdraw").click()
         expect(page.locator("#said")).to_have_text("Round 1 is withdrawn.")
         assert campaign.learner.log[0].withdrawn
+
+
+def test_an_answer_is_shown_where_the_question_was_asked(page: Page, path: Path) -> None:
+    """Also when the same part of the page changes while the answer is on its way."""
+    with new(path) as campaign, serve(path) as address:
+        campaign.next()
+        page.goto(address)
+        page.get_by_text("It could not be done").click()
+
+        def change_and_go_on(route: Route) -> None:
+            with page.expect_response("**/parts?*"):
+                campaign.next()
+            route.continue_()
+
+        page.route("**/take-back", change_and_go_on)
+        page.get_by_role("button", name="Take back").click()
+        expect(page.locator("#error-accident")).to_have_text("A reason is needed.")
 
 
 def test_a_sheet_to_print(browser: Browser, path: Path) -> None:

@@ -6,6 +6,8 @@ const view = { id: here.searchParams.get("id"), search: here.searchParams.get("s
 let seen = null;
 let asking = 0;
 const shownParts = {};
+const loadedParts = {};
+for (const place of document.querySelectorAll("[id^=part-]")) loadedParts[place.id] = place.innerHTML;
 let sayNothingAfter = 0;
 
 function say(text) {
@@ -44,12 +46,22 @@ async function refresh() {
   seen = found.seq;
   for (const [name, text] of Object.entries(found.parts)) {
     const place = document.getElementById("part-" + name);
-    if (shownParts[name] === text) continue;
+    if (shownParts[name] === text || isAsLoaded(place, name, text) || place.querySelector("[data-sending]")) continue;
     if (name === "next" && isBusy(place, found.asked)) continue;
     if (name === "next") saveTyped(place, found.asked);
     shownParts[name] = text;
     replace(place, text);
   }
+}
+
+// What the page was loaded with is not put there again: a click on it may be under way.
+function isAsLoaded(place, name, text) {
+  if (name in shownParts) return false;
+  const fresh = document.createElement("template");
+  fresh.innerHTML = text;
+  if (fresh.innerHTML !== loadedParts[place.id]) return false;
+  shownParts[name] = text;
+  return true;
 }
 
 // The open parts stay open, and the keyboard stays where it was.
@@ -92,6 +104,7 @@ function isBusy(place, asked) {
 async function send(form) {
   const button = form.querySelector("button[type=submit]");
   button.disabled = true;
+  form.dataset.sending = "yes";  // its part is not replaced meanwhile: the answer has to be shown in it
   try {
     const answer = await fetch(form.action, {
       method: "POST",
@@ -99,6 +112,7 @@ async function send(form) {
       body: new URLSearchParams(new FormData(form)),
     });
     const found = await answer.json();
+    delete form.dataset.sending;
     if (found.errors) { showErrors(form, found.errors); return; }
     if ("create" in form.dataset) { location.assign("/"); return; }
     const answered = form.closest("[data-asked]");
@@ -118,6 +132,7 @@ async function send(form) {
   } catch {
     showErrors(form, { "": "The page's server did not answer; what you typed is still here. Try again when it is back." });
   } finally {
+    delete form.dataset.sending;
     button.disabled = false;
   }
 }
