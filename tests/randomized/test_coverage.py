@@ -11,7 +11,8 @@ import pytest
 from scipy import stats
 
 from causalfocus.arrays import Floats
-from causalfocus.guarantees.randomized_intervals import intervals_at, no_intervals
+from causalfocus.guarantees.randomized_intervals import intervals_at
+from causalfocus.moments.effect_intervals import no_intervals
 from randomized.rigs import CHAIN, LOOP, NOISES, bench
 
 DELTA = 0.3

@@ -7,11 +7,10 @@ import pytest
 
 from causalfocus.arrays import Bools, Floats
 from causalfocus.guarantees.randomized_intervals import (
-    Intervals,
     intervals_at,
-    no_intervals,
     unidentified_rows,
 )
+from causalfocus.moments.effect_intervals import Intervals, no_intervals
 from causalfocus.moments.randomized_sums import RandomizedSums
 from randomized.rigs import CHAIN, LOOP, Noise, bench, gaussian, hidden
 

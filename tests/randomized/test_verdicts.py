@@ -9,12 +9,11 @@ import causalfocus as cf
 from causalfocus.arrays import Floats
 from causalfocus.guarantees.randomized_intervals import (
     Demands,
-    Intervals,
     intervals_at,
     level_of,
-    no_intervals,
 )
 from causalfocus.guarantees.randomized_verdicts import EffectVerdict, verdicts_by_coins
+from causalfocus.moments.effect_intervals import Intervals, no_intervals
 from causalfocus.moments.randomized_sums import RandomizedSums
 from randomized.rigs import CHAIN, bench, hidden
 

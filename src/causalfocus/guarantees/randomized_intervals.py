@@ -22,6 +22,7 @@ import numpy as np
 from causalfocus.arrays import Bools, Floats
 from causalfocus.errors import InvalidInputError
 from causalfocus.kernels.randomized.box import Nats, bound_row
+from causalfocus.moments.effect_intervals import Intervals, no_intervals
 from causalfocus.moments.randomized_sums import RandomizedSums, Reading
 
 SHARE_OF_ALL_COINS: Final = 0.1
@@ -29,52 +30,6 @@ SHARE_OF_ALL_COINS: Final = 0.1
 
 MOST_NATS: Final = 1e4
 """Levels are not sought beyond this."""
-
-
-@dataclass(frozen=True)
-class Intervals:
-    """Bounds of all direct effects at one level.
-
-    Attributes
-    ----------
-    low, high : (p, p), row is the effect and column the cause; zero for what is known to be zero,
-        infinite where there is no bound yet
-    rounds : how many rounds with coins they rest on
-    """
-
-    low: Floats
-    high: Floats
-    rounds: int
-
-    @cached_property
-    def is_refuted(self) -> Bools:
-        """(p,), the rows of which no linear one is left."""
-        found: Bools = np.any(self.low > self.high, axis=1)
-        return found
-
-    @cached_property
-    def middle(self) -> Floats:
-        """(p, p), the middles; zero where there is no bound."""
-        is_bounded = np.isfinite(self.low) & np.isfinite(self.high)
-        return 0.5 * (np.where(is_bounded, self.low, 0.0) + np.where(is_bounded, self.high, 0.0))
-
-    @cached_property
-    def half(self) -> Floats:
-        """(p, p), half of the widths."""
-        found: Floats = 0.5 * (self.high - self.low)
-        return found
-
-    def intersect(self, later: "Intervals") -> "Intervals":
-        """What both leave; they must be of the same level and of one run."""
-        return Intervals(
-            np.maximum(self.low, later.low), np.minimum(self.high, later.high), later.rounds
-        )
-
-
-def no_intervals(unknown: Bools) -> Intervals:
-    """Return the intervals before the first round."""
-    low = np.where(unknown, -math.inf, 0.0)
-    return Intervals(low, -low, 0)
 
 
 def unidentified_rows(sums: RandomizedSums) -> Bools:

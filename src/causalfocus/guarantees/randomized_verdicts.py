@@ -13,7 +13,8 @@ from typing import Literal
 import numpy as np
 
 from causalfocus.errors import InvalidInputError
-from causalfocus.guarantees.randomized_intervals import Demands, Intervals
+from causalfocus.guarantees.randomized_intervals import Demands
+from causalfocus.moments.effect_intervals import Intervals
 
 Finding = Literal["present", "present, small", "absent", "open"]
 
