@@ -1,14 +1,9 @@
-"""Which variables to set in a round, where a round is worth a sum over pairs: a directed cut.
+"""Which variables to set in a round: the set that is worth most for its cost, by climbing.
 
-A round that sets the variables K gives every pair (i in K, j not in K) one more toss of coin i while
-row j is free. With G_ji, what such a toss is worth, the round is worth the cut
-
-    cut(K) = sum of G_ji over i in K, j not in K,
-
-and the set sought has the largest (gain of every round + share * cut(K)) / cost(K). Finding it is
-hard in general. Up to `MOST_LISTED` coins all sets are tried, each one flip from the one before;
-beyond, a climb by single flips and exchanges from several starts finds a set that no such step
-improves. Nothing is drawn by chance, and ties go to the first.
+A round with the set K is worth a directed cut, from what is set to what is free, and a part by what
+the coins move (`widths`). Finding the best set is hard. A climb sets or frees one variable at a
+time, whichever gives most, until nothing helps; it starts from sets that are known to be good.
+Nothing is drawn by chance, and ties go to the first. What it finds need not be the best of all.
 """
 
 from typing import NamedTuple
@@ -17,28 +12,32 @@ import numpy as np
 
 from causalfocus.arrays import Bools, Floats, Ints
 from causalfocus.kernels.compile import kernel
+from causalfocus.kernels.randomized.responses import (
+    LEAST_PIVOT,
+    NOTHING,
+    free_one,
+    onward,
+    response,
+    set_one,
+)
+from causalfocus.kernels.randomized.widths import Worths
 
-MOST_LISTED = 11
-"""Coins up to which all sets are tried."""
-
-LEAST_STEP = 1e-10
+LEAST_STEP = 1e-9
 """Of the worth, relatively: a step that gives less is rounding."""
 
 
 class Room(NamedTuple):
-    """Which sets there are, and what a round of each costs and gives beside its cut.
+    """Which sets there are, and what a round of each costs.
 
     coins : (n,), the variables that may be set
     at_once : how many at most
     base, costs : a round of K costs base + the sum of costs (p,) over K
-    share : of the cut that a round gives
     """
 
     coins: Ints
     at_once: int
     base: float
     costs: Floats
-    share: float
 
 
 class Found(NamedTuple):
@@ -48,25 +47,16 @@ class Found(NamedTuple):
     worth: float
 
 
-class _Ledger(NamedTuple):
-    """Of every variable, what it gives when set, to those that are free, and what it gets when
-    free, from those that are set.
+class _Place(NamedTuple):
+    """Where a climb is: the set, its responses T (p, p), and of the free rows together the worths
+    of cuts (p,) and pulls (p, p), and what each variable that is set is worth (p,).
     """
 
-    gives: Floats
-    gets: Floats
-
-
-@kernel
-def cut_of(values: Floats, members: Bools) -> float:
-    """Return the cut of a set by definition; values (p, p), the free one first."""
-    p, total = len(members), 0.0
-    for j in range(p):
-        if not members[j]:
-            for i in range(p):
-                if members[i]:
-                    total += values[j, i]
-    return total
+    members: Bools
+    response: Floats
+    cuts: Floats
+    pulls: Floats
+    own: Floats
 
 
 @kernel
@@ -80,155 +70,110 @@ def cost_of(room: Room, members: Bools) -> float:
 
 
 @kernel
-def _worth(room: Room, extra: float, cut: float, cost: float) -> float:
-    return (extra + room.share * cut) / cost if cost > 0.0 else 0.0
+def _place_at(worths: Worths, weights: Floats, start: Bools) -> _Place:
+    p = len(start)
+    cuts, pulls = np.zeros(p), np.zeros((p, p))
+    for j in range(p):
+        if not start[j]:
+            cuts += worths.cuts[j]
+            pulls += worths.pulls[j]
+    place = _Place(start.copy(), response(weights, start), cuts, pulls, np.zeros(p))
+    _take_stock(place)
+    return place
 
 
 @kernel
-def _ledger_of(values: Floats, members: Bools) -> _Ledger:
-    p = len(members)
-    gives, gets = np.zeros(p), np.zeros(p)
+def _take_stock(place: _Place) -> None:
+    """Write what each variable that is set is worth, in place."""
+    p = len(place.members)
+    for i in range(p):
+        place.own[i] = 0.0
+        if place.members[i]:
+            place.own[i] = place.cuts[i]
+            for r in range(p):
+                if r != i and not place.members[r]:
+                    place.own[i] += place.pulls[i, r] * place.response[r, i]
+
+
+@kernel
+def _move(worths: Worths, weights: Floats, place: _Place, b: int) -> None:
+    """Set or free a variable, in place."""
+    if place.members[b]:
+        free_one(weights, place.response, b)
+        place.cuts[:] += worths.cuts[b]
+        place.pulls[:] += worths.pulls[b]
+    else:
+        set_one(place.response, b)
+        place.cuts[:] -= worths.cuts[b]
+        place.pulls[:] -= worths.pulls[b]
+    place.members[b] = not place.members[b]
+    _take_stock(place)
+
+
+@kernel
+def _gain_of_setting(worths: Worths, place: _Place, b: int) -> float:
+    """Return the change of the worth if b is set."""
+    p, found = len(place.members), place.response
+    own = found[b, b] if abs(found[b, b]) > LEAST_PIVOT else 1.0
+    total = place.cuts[b]
     for r in range(p):
-        for s in range(p):
-            if s != r and members[s]:
-                gets[r] += values[r, s]
-            elif s != r:
-                gives[r] += values[s, r]
-    return _Ledger(gives, gets)
+        if r != b and not place.members[r] and abs(found[r, b]) > NOTHING:
+            total += (place.pulls[b, r] - worths.pulls[b, b, r]) * found[r, b] / own
+    for i in range(p):
+        if place.members[i]:
+            total -= worths.cuts[b, i]
+            through = found[b, i] / own
+            for r in range(p):
+                if r != i and not place.members[r]:
+                    total -= worths.pulls[b, i, r] * found[r, i]
+                    if through != 0.0 and found[r, b] != 0.0:
+                        left = place.pulls[i, r] - worths.pulls[b, i, r]
+                        total -= left * through * found[r, b]
+    return total
 
 
 @kernel
-def _gain(ledger: _Ledger, members: Bools, i: int) -> float:
-    """Return the change of the cut if one variable is set or freed."""
-    change = ledger.gives[i] - ledger.gets[i]
-    return -change if members[i] else change
+def _gain_of_freeing(worths: Worths, weights: Floats, place: _Place, b: int) -> float:
+    """Return the change of the worth if b is freed."""
+    p, found = len(place.members), place.response
+    row = onward(weights, found, b)
+    left = 1.0 - row[b] if abs(1.0 - row[b]) > LEAST_PIVOT else 1.0
+    total = -place.own[b]
+    for i in range(p):
+        if place.members[i] and i != b:
+            total += worths.cuts[b, i]
+            for r in range(p):
+                if r != i and (r == b or not place.members[r]):
+                    total += worths.pulls[b, i, r] * found[r, i]
+                    if row[i] != 0.0 and found[r, b] != 0.0:
+                        more = place.pulls[i, r] + worths.pulls[b, i, r]
+                        total += more * found[r, b] * row[i] / left
+    return total
 
 
 @kernel
-def _flip(values: Floats, ledger: _Ledger, members: Bools, i: int) -> None:
-    """Set a variable, or free it, in place."""
-    sign = -1.0 if members[i] else 1.0
-    members[i] = not members[i]
-    for r in range(len(members)):
-        if r != i:
-            ledger.gives[r] -= sign * values[i, r]
-            ledger.gets[r] += sign * values[r, i]
+def climb(worths: Worths, weights: Floats, room: Room, start: Bools) -> Found:
+    """Return where the steepest climb by single flips ends.
 
-
-@kernel
-def _climb(values: Floats, room: Room, extra: float, start: Bools) -> Found:
-    """Return where the steepest climb by single flips, and then by exchanges, ends."""
-    members = start.copy()
-    ledger = _ledger_of(values, members)
-    n, cut, cost = members.sum(), cut_of(values, members), cost_of(room, members)
-    for _ in range(4 * len(room.coins) + 4):
-        now = _worth(room, extra, cut, cost)
-        best, leaves, enters = now + LEAST_STEP * abs(now), -1, -1
-        for i in room.coins:
-            if members[i] or n < room.at_once:
-                added = -room.costs[i] if members[i] else room.costs[i]
-                found = _worth(room, extra, cut + _gain(ledger, members, i), cost + added)
-                if found > best:
-                    best, enters = found, i
-        if enters < 0:
-            for a in room.coins:
-                for b in room.coins:
-                    if members[a] and not members[b]:
-                        gain = _gain(ledger, members, a) + _gain(ledger, members, b)
-                        gain += values[b, a] + values[a, b]
-                        added = room.costs[b] - room.costs[a]
-                        found = _worth(room, extra, cut + gain, cost + added)
-                        if found > best:
-                            best, leaves, enters = found, a, b
-        if enters < 0:
-            break
-        for i in (leaves, enters):
-            if i >= 0:
-                cut += _gain(ledger, members, i)
-                _flip(values, ledger, members, i)
-        n, cost = members.sum(), cost_of(room, members)
-    return Found(members, _worth(room, extra, cut, cost))
-
-
-@kernel
-def _by_balance(values: Floats, room: Room) -> Bools:
-    """Return the set of those that would give more than they would get, if all others did both."""
-    p = len(values)
-    found, balance = np.zeros(p, dtype=np.bool_), np.zeros(p)
-    for i in room.coins:
-        for j in range(p):
-            if j != i:
-                balance[i] += values[j, i] - values[i, j]
-    for _ in range(room.at_once):
-        best = -1
-        for i in room.coins:
-            if not found[i] and balance[i] > 0.0 and (best < 0 or balance[i] > balance[best]):
-                best = i
-        if best < 0:
-            break
-        found[best] = True
-    return found
-
-
-@kernel
-def _best_of_all(values: Floats, room: Room, extra: float) -> Found:
-    """Return the best of all sets; they are taken in the order of a Gray code."""
-    members = np.zeros(len(values), dtype=np.bool_)
-    ledger = _ledger_of(values, members)
-    best = Found(members.copy(), _worth(room, extra, 0.0, room.base))
-    n, cut = 0, 0.0
-    for number in range(1, 2 ** len(room.coins)):
-        at = 0
-        while (number >> at) & 1 == 0:
-            at += 1
-        i = room.coins[at]
-        cut += _gain(ledger, members, i)
-        _flip(values, ledger, members, i)
-        n += 1 if members[i] else -1
-        if n <= room.at_once:
-            found = _worth(room, extra, cut, cost_of(room, members))
-            if found > best.worth + LEAST_STEP * abs(best.worth):
-                best = Found(members.copy(), found)
-    return best
-
-
-@kernel
-def is_listed(room: Room) -> bool:
-    """Return whether all sets are tried, so that what is found is the best."""
-    return room.at_once <= 1 or len(room.coins) <= MOST_LISTED
-
-
-@kernel
-def best_single(values: Floats, room: Room, extra: float) -> Found:
-    """Return the best set of one variable."""
-    members, best, at = np.zeros(len(values), dtype=np.bool_), 0.0, -1
-    for i in room.coins:
-        found = _worth(room, extra, values[:, i].sum() - values[i, i], room.base + room.costs[i])
-        if at < 0 or found > best:
-            best, at = found, i
-    if at >= 0:
-        members[at] = True
-    return Found(members, best)
-
-
-@kernel
-def best_set(values: Floats, room: Room, extra: float, starts: Bools) -> Found:
-    """Return the set that is worth most: of all, if they can be listed, or where climbs end.
-
-    values : (p, p), G, the free one first; not negative
-    extra : what every round gives beside its cut
-    starts : (m, p), sets to climb from, beside the best single one and one of its own
+    weights : (p, p), the direct effects
+    start : (p,), where it begins
     """
-    if room.at_once <= 1:
-        return best_single(values, room, extra)
-    if is_listed(room):
-        return _best_of_all(values, room, extra)
-    best = _climb(values, room, extra, best_single(values, room, extra).members)
-    found = _climb(values, room, extra, _by_balance(values, room))
-    if found.worth > best.worth:
-        best = found
-    for m in range(len(starts)):
-        found = _climb(values, room, extra, starts[m])
-        if found.worth > best.worth:
-            best = found
-    return best
+    place = _place_at(worths, weights, start)
+    n, worth, cost = place.members.sum(), place.own.sum(), cost_of(room, place.members)
+    for _ in range(2 * len(room.coins) + 2):
+        now = worth / cost if cost > 0.0 else 0.0
+        best, at, gain = now + LEAST_STEP * abs(now), -1, 0.0
+        for b in room.coins:
+            if place.members[b]:
+                found, paid = _gain_of_freeing(worths, weights, place, b), -room.costs[b]
+            elif n < room.at_once:
+                found, paid = _gain_of_setting(worths, place, b), room.costs[b]
+            else:
+                continue
+            if cost + paid > 0.0 and (worth + found) / (cost + paid) > best:
+                best, at, gain = (worth + found) / (cost + paid), b, found
+        if at < 0:
+            break
+        _move(worths, weights, place, at)
+        n, worth, cost = place.members.sum(), worth + gain, cost_of(room, place.members)
+    return Found(place.members, worth / cost if cost > 0.0 else 0.0)

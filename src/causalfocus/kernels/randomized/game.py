@@ -1,30 +1,32 @@
-"""The fewest rounds after which every interval is as narrow as it should be: a convex game.
+"""The fewest rounds after which every interval is as narrow as it should be: a game.
 
-With n_K rounds that set K, the tosses of coin i with row j free are N_ij = covered_ij + sum of n_K
-over the sets with i and without j, and pair a is done when its ratio f_a = sum_t load_t / N_t is at
-most 1, t over its terms (`loadings`). The rounds of least cost sum_K c_K n_K are sought. Ratios are
-convex in the rounds, so with a price y_a >= 0 for every pair, the worth of a toss
-G_ji = sum of y_a load_t / N_ij^2 and the worth of a round G_K, the cut of G at K:
+With n_K rounds that set K, pair (j, k) is done when f_jk <= 1 (`widths`), and the rounds of least
+cost sum_K c_K n_K are sought. With a price y_jk >= 0 for every pair and G_K, what one more round of K
+is worth at these prices, the rounds are best where
 
-    n is best, and y proves it, where G_K <= c_K for all K, with equality where n_K > 0, and
-    f_a <= 1 for all a, with equality where y_a > 0.
+    G_K <= c_K for all K, with equality where n_K > 0, and f_jk <= 1 for all pairs, with equality
+    where y_jk > 0.
 
 Both sides move by multiplication: n_K by the root of G_K / c_K, which for one coin at a time is the
-best response in one step, and y_a by f_a. Sets come in as they are worth more than their cost (`cut`).
+best response in one step, and y_jk by f_jk. Sets that are not listed come in as they are worth more
+than their cost (`cut`). A share of all rounds goes to sets that are given, so that every coin goes on
+being tossed with every other variable free, whatever the estimate says.
 
-**Gap.** Scaling the rounds until every f_a <= 1 gives a cost that suffices. For the other side let
-y and N be any, F = sum_a y_a f_a, Y = sum_a y_a and g at least G_K / c_K for every K. As 1 / x is
-convex, load / N' >= 2 load / N - load N' / N^2 for every N'. So for rounds n' with N' that suffice,
-for every u > 0, with N / u in place of N,
+**Gap, for one coin at a time.** Then M does not depend on the rounds, and f_jk = sum_i load / N_ij is
+convex in them. Rounds scaled until every f_jk <= 1 have a cost that suffices. For the other side let
+y and N be any, F = sum y f, Y = sum y and g at least G_K / c_K for every K. As 1 / x is convex,
+load / N' >= 2 load / N - load N' / N^2 for every N'. So for rounds n' that suffice and every u > 0,
+with N / u in place of N,
 
-    Y >= sum_a y_a f_a(N') >= 2 u F - u^2 (G . covered + sum_K n'_K G_K)
+    Y >= sum y f(N') >= 2 u F - u^2 (G . covered + sum_K n'_K G_K)
       >= 2 u F - u^2 (G . covered + g cost(n')),
 
-hence cost(n') >= (2 F / u - Y / u^2 - G . covered) / g, largest at u = Y / F:
+hence cost(n') >= (2 F / u - Y / u^2 - G . covered) / g, and with u = Y / F
 
     cost(n')  >=  (F^2 / Y - G . covered) / g.
 
-It is a proof if g is the largest of all sets: where `cut.is_listed` says so.
+For several at once f is not convex: there is no such bound, and what is found is best among what is
+near it.
 """
 
 import math
@@ -34,38 +36,51 @@ import numpy as np
 
 from causalfocus.arrays import Bools, Floats
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.randomized.cut import Room, best_set, cost_of, cut_of
-from causalfocus.kernels.randomized.loadings import Terms
+from causalfocus.kernels.randomized.cut import Room, climb, cost_of
+from causalfocus.kernels.randomized.responses import Responses, join, responses_to
+from causalfocus.kernels.randomized.widths import (
+    Stand,
+    Worths,
+    loads_of,
+    means_of,
+    ratios_and_worths,
+    time_for_all,
+    worth_of,
+)
 
-GAP = 0.01
-"""Of the cost, relatively: the game ends when it is known to this."""
+GAP = 0.005
+"""Of the cost, relatively: one coin at a time, the game ends when the cost is known to this."""
 
-STEPS = 400
-"""After so many steps it ends anyhow."""
+EVERY = 4
+"""Steps from one look at the cost, and one set that comes in, to the next."""
 
-EVERY = 2
-"""Steps from one set that comes in to the next."""
+LEAST_FACTOR = 0.1
+"""By which the rounds of a set are multiplied in a step, at least."""
 
-SPARE = 40
-"""Sets beside those at the start and two for every coin that are kept at a time."""
-
-LEAST_PRICE = 1e-12
-"""Of the largest price: lower ones could not come back."""
+LEAST_PRICE = 1e-9
+"""Of the largest price: lower ones could not come back in time."""
 
 
-class Duty(NamedTuple):
-    """What is to be done: terms with their loads (t,), and what is covered (p, p) already, the free
-    one first. A round of any set covers `explored` (p, p) besides.
+class Choice(NamedTuple):
+    """What there is to choose from.
+
+    room : all sets, with their costs
+    sets : (m, p), those to begin with; the first are explored
+    n_explored, share : how many are explored, in equal parts, in which share of all rounds
+    is_whole : whether these are all sets that there are
     """
 
-    terms: Terms
-    loads: Floats
-    covered: Floats
-    explored: Floats
+    room: Room
+    sets: Bools
+    n_explored: int
+    share: float
+    is_whole: bool
 
 
 class Design(NamedTuple):
-    """Rounds (m,) of sets (m, p) that suffice, what they cost, and the bound of what any cost."""
+    """Rounds (m,) of sets (m, p) that suffice, what they cost, and a bound of what any cost: 0 where
+    none is known.
+    """
 
     sets: Bools
     rounds: Floats
@@ -74,111 +89,32 @@ class Design(NamedTuple):
 
 
 @kernel
-def coverage(sets: Bools, rounds: Floats) -> Floats:
-    """Return in how many rounds (p, p) a variable is set and another free, the free one first."""
-    p = sets.shape[1]
-    found = np.zeros((p, p))
-    for m in range(len(rounds)):
-        for j in range(p):
-            if not sets[m, j]:
-                for i in range(p):
-                    if sets[m, i]:
-                        found[j, i] += rounds[m]
+def with_explored(choice: Choice, rounds: Floats) -> Floats:
+    """Return the rounds (m,) when a share of them is explored."""
+    found = rounds * (1.0 - choice.share)
+    if choice.share > 0.0:
+        found[: choice.n_explored] += choice.share * rounds.sum() / choice.n_explored
     return found
 
 
 @kernel
-def ratios(terms: Terms, loads: Floats, covered: Floats) -> Floats:
-    """Return f (q,) of every pair; infinite where a coin that it needs was never tossed."""
-    found = np.zeros(len(terms.effects))
-    for a in range(len(found)):
-        for t in range(terms.starts[a], terms.starts[a + 1]):
-            if loads[t] > 0.0:
-                n = covered[terms.effects[a], terms.coins[t]]
-                found[a] += loads[t] / n if n > 0.0 else math.inf
+def _costs(choice: Choice, sets: Bools) -> Floats:
+    found = np.empty(len(sets))
+    for m in range(len(sets)):
+        found[m] = cost_of(choice.room, sets[m])
     return found
 
 
 @kernel
-def worths(terms: Terms, loads: Floats, covered: Floats, prices: Floats) -> Floats:
-    """Return G (p, p), what one more toss of every coin with another free is worth."""
-    found = np.zeros(covered.shape)
-    for a in range(len(prices)):
-        j = terms.effects[a]
-        for t in range(terms.starts[a], terms.starts[a + 1]):
-            n = covered[j, terms.coins[t]]
-            found[j, terms.coins[t]] += prices[a] * loads[t] / (n * n)
-    return found
+def _mixed(choice: Choice, each: Floats) -> Floats:
+    """Return what is so of every set (m,) for rounds of which a share is explored."""
+    if choice.share > 0.0:
+        return (1.0 - choice.share) * each + choice.share * each[: choice.n_explored].mean()
+    return each
 
 
 @kernel
-def times_to_go(terms: Terms, loads: Floats, covered: Floats, rates: Floats) -> Floats:
-    """Return for every pair (q,) how many times the rates (p, p) must be added for f <= 1: 0 if it
-    is done, infinite if that never happens.
-    """
-    found = np.zeros(len(terms.effects))
-    for a in range(len(found)):
-        j, first, last = terms.effects[a], terms.starts[a], terms.starts[a + 1]
-        high = 0.0
-        for t in range(first, last):
-            # Twice what the term would need for its part alone, were all parts alike.
-            rate, n = rates[j, terms.coins[t]], covered[j, terms.coins[t]]
-            if loads[t] > 0.0 and loads[t] * (last - first) > n:
-                high = max(high, (loads[t] * (last - first) - n) / rate if rate > 0.0 else math.inf)
-        if math.isinf(high):
-            found[a] = _beyond(terms, loads, covered, rates, a)
-            continue
-        low = 0.0
-        if _ratio_at(terms, loads, covered, rates, a, 0.0) <= 1.0:
-            continue
-        for _ in range(60):
-            middle = 0.5 * (low + high)
-            if _ratio_at(terms, loads, covered, rates, a, middle) > 1.0:
-                low = middle
-            else:
-                high = middle
-            if high - low <= 1e-10 * high:
-                break
-        found[a] = high
-    return found
-
-
-@kernel
-def _ratio_at(
-    terms: Terms, loads: Floats, covered: Floats, rates: Floats, a: int, times: float
-) -> float:
-    j, total = terms.effects[a], 0.0
-    for t in range(terms.starts[a], terms.starts[a + 1]):
-        if loads[t] > 0.0:
-            i = terms.coins[t]
-            n = covered[j, i] + times * rates[j, i]
-            total += loads[t] / n if n > 0.0 else math.inf
-    return total
-
-
-@kernel
-def _beyond(terms: Terms, loads: Floats, covered: Floats, rates: Floats, a: int) -> float:
-    """Return the times to go of a pair of which some coins are not tossed any more."""
-    if not _ratio_at(terms, loads, covered, rates, a, 1e15) <= 1.0:
-        return math.inf
-    low, high = 0.0, 1e15
-    for _ in range(120):
-        middle = 0.5 * (low + high)
-        if _ratio_at(terms, loads, covered, rates, a, middle) > 1.0:
-            low = middle
-        else:
-            high = middle
-    return high
-
-
-@kernel
-def _tosses(duty: Duty, room: Room, sets: Bools, rounds: Floats) -> Floats:
-    """Return N (p, p) with everything counted, but for what is covered already."""
-    return room.share * coverage(sets, rounds) + rounds.sum() * duty.explored
-
-
-@kernel
-def _sum_of_products(one: Floats, other: Floats) -> float:
+def _product(one: Floats, other: Floats) -> float:
     total = 0.0
     for r in range(one.shape[0]):
         for s in range(one.shape[1]):
@@ -187,94 +123,73 @@ def _sum_of_products(one: Floats, other: Floats) -> float:
 
 
 @kernel
-def _respond(duty: Duty, room: Room, worth: Floats, sets: Bools, rounds: Floats) -> None:
-    """Move the rounds, in place, by the root of what each is worth for its cost."""
-    extra = _sum_of_products(worth, duty.explored)
-    for m in range(len(rounds)):
-        gain = extra + room.share * cut_of(worth, sets[m])
-        rounds[m] *= math.sqrt(gain / cost_of(room, sets[m]))
-
-
-@kernel
-def _number_of(sets: Bools, members: Bools) -> int:
+def _is_among(sets: Bools, members: Bools) -> bool:
     for m in range(len(sets)):
         if (sets[m] == members).all():
-            return m
-    return -1
+            return True
+    return False
 
 
 @kernel
-def _cost(room: Room, sets: Bools, rounds: Floats) -> float:
-    total = 0.0
-    for m in range(len(rounds)):
-        total += rounds[m] * cost_of(room, sets[m])
-    return total
+def _cost_that_suffices(
+    stand: Stand, choice: Choice, sets: Bools, rounds: Floats, responses: Responses
+) -> Design:
+    means = means_of(sets, with_explored(choice, rounds), responses)
+    times = time_for_all(loads_of(stand, means), stand.covered, means.tosses)
+    costs = _mixed(choice, _costs(choice, sets))
+    return Design(sets.copy(), times * rounds, times * (costs * rounds).sum(), 0.0)
 
 
 @kernel
-def play(duty: Duty, room: Room, sets: Bools) -> Design:
-    """Return rounds that suffice, near the least cost, and the bound.
+def play(stand: Stand, choice: Choice, steps: int) -> Design:
+    """Return rounds that suffice at little cost.
 
-    sets : (m, p), some that together cover whatever a pair needs
+    steps : how many, at most
     """
-    most = len(sets) + 2 * len(room.coins) + SPARE
-    sets, rounds = sets.copy(), np.ones(len(sets))
-    terms, loads = duty.terms, duty.loads
-    scale = times_to_go(terms, loads, duty.covered, _tosses(duty, room, sets, rounds)).max()
-    rounds *= max(scale, 1e-9)
-    prices = np.ones(len(terms.effects))
-    worth = worths(terms, loads, duty.covered + _tosses(duty, room, sets, rounds), prices)
-    extra = _sum_of_products(worth, duty.explored)
-    prices /= best_set(worth, room, extra, sets[:0]).worth
-    best = Design(sets, rounds, math.inf, 0.0)
-    least = 0.0
-    for step in range(STEPS):
-        tosses = duty.covered + _tosses(duty, room, sets, rounds)
-        now = ratios(terms, loads, tosses)
-        for a in range(len(prices)):
-            prices[a] *= now[a]
+    p = len(stand.weights)
+    sets, rounds = choice.sets.copy(), np.ones(len(choice.sets))
+    responses = responses_to(stand.weights, stand.half_ranges > 0.0, sets)
+    best = _cost_that_suffices(stand, choice, sets, rounds, responses)
+    rounds, least = best.rounds.copy(), 0.0
+    prices = np.where(stand.scales > 0.0, 1.0, 0.0)
+    ratio, worths = np.zeros((p, p)), Worths(np.zeros((p, p)), np.zeros((p, p, p)))
+    for step in range(steps):
+        means = means_of(sets, with_explored(choice, rounds), responses)
+        ratios_and_worths(stand, means, prices, ratio, worths)
+        each = np.empty(len(sets))
+        for m in range(len(sets)):
+            each[m] = worth_of(worths, sets[m], responses, m)
+        costs = _mixed(choice, _costs(choice, sets))
+        gains = _mixed(choice, each) / costs
+        if step == 0:
+            level = (gains * rounds * costs).sum() / (rounds * costs).sum()
+            prices /= level
+            continue
+        if step % EVERY == EVERY - 1:
+            found = _cost_that_suffices(stand, choice, sets, rounds, responses)
+            if found.cost < best.cost:
+                best = found
+            if choice.room.at_once <= 1:
+                total = _product(prices, ratio)
+                bound = total * total / prices.sum() - _product(worths.cuts, stand.covered)
+                least = max(least, bound / gains.max())
+                if best.cost - least <= GAP * best.cost:
+                    break
+            elif not choice.is_whole:
+                newest = climb(worths, stand.weights, choice.room, sets[gains.argmax()])
+                if not _is_among(sets, newest.members):
+                    more = newest.members.copy().reshape(1, p)
+                    coming = responses_to(stand.weights, stand.half_ranges > 0.0, more)
+                    responses = join(responses, coming)
+                    sets = np.vstack((sets, more))
+                    share = 1.0 / (10.0 + step / EVERY)
+                    rounds = np.append(rounds * (1.0 - share), share * rounds.sum())
+                    continue
+        for m in range(len(sets)):
+            rounds[m] *= math.sqrt(max(gains[m], LEAST_FACTOR))
         floor = LEAST_PRICE * prices.max()
-        for a in range(len(prices)):
-            prices[a] = max(prices[a], floor)
-        worth = worths(terms, loads, tosses, prices)
-        if step % EVERY == 0:
-            extra = _sum_of_products(worth, duty.explored)
-            heaviest = rounds.argmax()
-            found = best_set(worth, room, extra, sets[heaviest : heaviest + 1])
-            total = 0.0
-            for a in range(len(prices)):
-                total += prices[a] * now[a]
-            bound = total * total / prices.sum() - _sum_of_products(worth, duty.covered)
-            least = max(least, bound / found.worth)
-            rates = _tosses(duty, room, sets, rounds)
-            scale = times_to_go(terms, loads, duty.covered, rates).max()
-            cost = scale * _cost(room, sets, rounds)
-            if cost < best.cost:
-                best = Design(sets.copy(), scale * rounds, cost, least)
-            if best.cost - least <= GAP * best.cost:
-                break
-            if room.at_once > 1 and _number_of(sets, found.members) < 0:
-                sets, rounds = _take_in(sets, rounds, found.members, most, step)
-                continue
-        _respond(duty, room, worth, sets, rounds)
+        for j in range(p):
+            for k in range(p):
+                if stand.scales[j, k] > 0.0:
+                    prices[j, k] = max(prices[j, k], floor)
     return Design(best.sets, best.rounds, best.cost, least)
-
-
-@kernel
-def _take_in(
-    sets: Bools, rounds: Floats, members: Bools, most: int, step: int
-) -> tuple[Bools, Floats]:
-    """Return the sets with one more, which gets its part of the rounds; with too many the least
-    leaves.
-    """
-    share = 1.0 / (step / EVERY + 10.0)
-    given = share * rounds.sum()
-    kept = rounds * (1.0 - share)
-    if len(rounds) < most:
-        longer = np.empty((len(rounds) + 1, sets.shape[1]), dtype=np.bool_)
-        longer[:-1], longer[-1] = sets, members
-        return longer, np.append(kept, given)
-    last = rounds.argmin()
-    replaced = sets.copy()
-    replaced[last], kept[last] = members, given
-    return replaced, kept
