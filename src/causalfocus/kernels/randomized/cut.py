@@ -49,7 +49,9 @@ class Found(NamedTuple):
 
 class _Place(NamedTuple):
     """Where a climb is: the set, its responses T (p, p), and of the free rows together the worths
-    of cuts (p,) and pulls (p, p), and what each variable that is set is worth (p,).
+    of cuts (p,) and pulls (p, p), and what each variable that is set is worth (p,). Most responses
+    are zero; those that are not stand in a list, the mover and what it moves, pairs (p * p, 2), of
+    which count (1,) says how many there are.
     """
 
     members: Bools
@@ -57,6 +59,8 @@ class _Place(NamedTuple):
     cuts: Floats
     pulls: Floats
     own: Floats
+    pairs: Ints
+    count: Ints
 
 
 @kernel
@@ -77,22 +81,40 @@ def _place_at(worths: Worths, weights: Floats, start: Bools) -> _Place:
         if not start[j]:
             cuts += worths.cuts[j]
             pulls += worths.pulls[j]
-    place = _Place(start.copy(), response(weights, start), cuts, pulls, np.zeros(p))
+    pairs, count = np.empty((p * p, 2), dtype=np.int64), np.zeros(1, dtype=np.int64)
+    found = response(weights, start)
+    place = _Place(start.copy(), found, cuts, pulls, np.zeros(p), pairs, count)
     _take_stock(place)
     return place
 
 
 @kernel
 def _take_stock(place: _Place) -> None:
-    """Write what each variable that is set is worth, in place."""
-    p = len(place.members)
+    """Write what each variable that is set is worth and the list of responses, in place."""
+    p, n = len(place.members), 0
     for i in range(p):
         place.own[i] = 0.0
         if place.members[i]:
             place.own[i] = place.cuts[i]
             for r in range(p):
-                if r != i and not place.members[r]:
+                if not place.members[r] and abs(place.response[r, i]) > NOTHING:
                     place.own[i] += place.pulls[i, r] * place.response[r, i]
+                    place.pairs[n, 0], place.pairs[n, 1] = i, r
+                    n += 1
+    place.count[0] = n
+
+
+@kernel
+def _moved_of(worths: Worths, place: _Place, b: int) -> float:
+    """Return what all that is set is worth to row b."""
+    total = 0.0
+    for i in range(len(place.members)):
+        if place.members[i]:
+            total += worths.cuts[b, i]
+    for e in range(place.count[0]):
+        i, r = place.pairs[e, 0], place.pairs[e, 1]
+        total += worths.pulls[b, i, r] * place.response[r, i]
+    return total
 
 
 @kernel
@@ -119,16 +141,14 @@ def _gain_of_setting(worths: Worths, place: _Place, b: int) -> float:
     for r in range(p):
         if r != b and not place.members[r] and abs(found[r, b]) > NOTHING:
             total += (place.pulls[b, r] - worths.pulls[b, b, r]) * found[r, b] / own
+    total -= _moved_of(worths, place, b)
     for i in range(p):
-        if place.members[i]:
-            total -= worths.cuts[b, i]
-            through = found[b, i] / own
+        through = found[b, i] / own
+        if place.members[i] and through != 0.0:
             for r in range(p):
-                if r != i and not place.members[r]:
-                    total -= worths.pulls[b, i, r] * found[r, i]
-                    if through != 0.0 and found[r, b] != 0.0:
-                        left = place.pulls[i, r] - worths.pulls[b, i, r]
-                        total -= left * through * found[r, b]
+                if not place.members[r] and found[r, b] != 0.0:
+                    left = place.pulls[i, r] - worths.pulls[b, i, r]
+                    total -= left * through * found[r, b]
     return total
 
 
@@ -138,16 +158,13 @@ def _gain_of_freeing(worths: Worths, weights: Floats, place: _Place, b: int) -> 
     p, found = len(place.members), place.response
     row = onward(weights, found, b)
     left = 1.0 - row[b] if abs(1.0 - row[b]) > LEAST_PIVOT else 1.0
-    total = -place.own[b]
+    total = _moved_of(worths, place, b) - place.own[b]
     for i in range(p):
-        if place.members[i] and i != b:
-            total += worths.cuts[b, i]
+        if place.members[i] and i != b and row[i] != 0.0:
             for r in range(p):
-                if r != i and (r == b or not place.members[r]):
-                    total += worths.pulls[b, i, r] * found[r, i]
-                    if row[i] != 0.0 and found[r, b] != 0.0:
-                        more = place.pulls[i, r] + worths.pulls[b, i, r]
-                        total += more * found[r, b] * row[i] / left
+                if (r == b or not place.members[r]) and found[r, b] != 0.0:
+                    more = place.pulls[i, r] + worths.pulls[b, i, r]
+                    total += more * found[r, b] * row[i] / left
     return total
 
 

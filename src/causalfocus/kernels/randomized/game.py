@@ -51,8 +51,11 @@ from causalfocus.kernels.randomized.widths import (
 GAP = 0.005
 """Of the cost, relatively: one coin at a time, the game ends when the cost is known to this."""
 
-EVERY = 4
+EVERY = 2
 """Steps from one look at the cost, and one set that comes in, to the next."""
+
+SHARE = 0.03
+"""Of all rounds, for a set that comes in."""
 
 LEAST_FACTOR = 0.1
 """By which the rounds of a set are multiplied in a step, at least."""
@@ -176,14 +179,17 @@ def play(stand: Stand, choice: Choice, steps: int) -> Design:
                 if best.cost - least <= GAP * best.cost:
                     break
             elif not choice.is_whole:
-                newest = climb(worths, stand.weights, choice.room, sets[gains.argmax()])
-                if not _is_among(sets, newest.members):
-                    more = newest.members.copy().reshape(1, p)
-                    coming = responses_to(stand.weights, stand.half_ranges > 0.0, more)
+                starts = (gains.argmax(), rounds.argmax(), (step // EVERY) % choice.n_explored)
+                before = len(sets)
+                for start in starts:
+                    members = climb(worths, stand.weights, choice.room, sets[start]).members
+                    if not _is_among(sets, members):
+                        sets = np.vstack((sets, members.copy().reshape(1, p)))
+                if len(sets) > before:
+                    coming = responses_to(stand.weights, stand.half_ranges > 0.0, sets[before:])
                     responses = join(responses, coming)
-                    sets = np.vstack((sets, more))
-                    share = 1.0 / (10.0 + step / EVERY)
-                    rounds = np.append(rounds * (1.0 - share), share * rounds.sum())
+                    given = np.full(len(sets) - before, SHARE * rounds.sum())
+                    rounds = np.append(rounds, given)
                     continue
         for m in range(len(sets)):
             rounds[m] *= math.sqrt(max(gains[m], LEAST_FACTOR))
