@@ -1,20 +1,20 @@
 """The fewest rounds after which every interval is as narrow as it should be: a game.
 
 With n_K rounds that set K, pair (j, k) is done when f_jk <= 1 (`widths`), and the rounds of least
-cost sum_K c_K n_K are sought. With a price y_jk >= 0 for every pair and G_K, what one more round of K
-is worth at these prices, the rounds are best where
+cost sum_K c_K n_K are sought. With a price y_jk >= 0 for every pair and G_K, what one more round
+of K is worth at these prices, the rounds are best where
 
     G_K <= c_K for all K, with equality where n_K > 0, and f_jk <= 1 for all pairs, with equality
     where y_jk > 0.
 
-Both sides move by multiplication: n_K by the root of G_K / c_K, which for one coin at a time is the
-best response in one step, and y_jk by f_jk. Sets that are not listed come in as they are worth more
-than their cost (`cut`). A share of all rounds goes to sets that are given, so that every coin goes on
-being tossed with every other variable free, whatever the estimate says.
+Both sides move by multiplication: n_K by the root of G_K / c_K, which for one coin at a time is
+the best response in one step, and y_jk by f_jk. Sets that are not listed come in as they are worth
+more than their cost (`cut`). A share of all rounds goes to sets that are given, so that every coin
+goes on being tossed with every other variable free, whatever the estimate says.
 
-**Gap, for one coin at a time.** Then M does not depend on the rounds, and f_jk = sum_i load / N_ij is
-convex in them. Rounds scaled until every f_jk <= 1 have a cost that suffices. For the other side let
-y and N be any, F = sum y f, Y = sum y and g at least G_K / c_K for every K. As 1 / x is convex,
+**Gap, for one coin at a time.** Then M does not depend on the rounds, and f_jk = sum_i load / N_ij
+is convex in them. Rounds scaled until every f_jk <= 1 have a cost that suffices. For the other side
+let y and N be any, F = sum y f, Y = sum y and g at least G_K / c_K for every K. As 1 / x is convex,
 load / N' >= 2 load / N - load N' / N^2 for every N'. So for rounds n' that suffice and every u > 0,
 with N / u in place of N,
 
@@ -34,11 +34,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from causalfocus.arrays import Bools, Floats
+from causalfocus.arrays import Bools, Floats, Ints
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.randomized.cut import Room, climb, cost_of
 from causalfocus.kernels.randomized.responses import Responses, join, responses_to
 from causalfocus.kernels.randomized.widths import (
+    Means,
     Stand,
     Worths,
     loads_of,
@@ -54,7 +55,7 @@ GAP = 0.005
 EVERY = 2
 """Steps from one look at the cost, and one set that comes in, to the next."""
 
-SHARE = 0.03
+SHARE = 0.015
 """Of all rounds, for a set that comes in."""
 
 LEAST_FACTOR = 0.1
@@ -81,8 +82,8 @@ class Choice(NamedTuple):
 
 
 class Design(NamedTuple):
-    """Rounds (m,) of sets (m, p) that suffice, what they cost, and a bound of what any cost: 0 where
-    none is known.
+    """Rounds (m,) of sets (m, p) that suffice, what they cost, and a bound of what any cost: 0
+    where none is known.
     """
 
     sets: Bools
@@ -117,20 +118,11 @@ def _mixed(choice: Choice, each: Floats) -> Floats:
 
 
 @kernel
-def _product(one: Floats, other: Floats) -> float:
-    total = 0.0
-    for r in range(one.shape[0]):
-        for s in range(one.shape[1]):
-            total += one[r, s] * other[r, s]
-    return total
-
-
-@kernel
 def _is_among(sets: Bools, members: Bools) -> bool:
+    is_equal = False
     for m in range(len(sets)):
-        if (sets[m] == members).all():
-            return True
-    return False
+        is_equal = is_equal or (sets[m] == members).all()
+    return is_equal
 
 
 @kernel
@@ -140,20 +132,58 @@ def _cost_that_suffices(
     means = means_of(sets, with_explored(choice, rounds), responses)
     times = time_for_all(loads_of(stand, means), stand.covered, means.tosses)
     costs = _mixed(choice, _costs(choice, sets))
-    return Design(sets.copy(), times * rounds, times * (costs * rounds).sum(), 0.0)
+    scaled = rounds * times if times > 0.0 else rounds.copy()
+    return Design(sets.copy(), scaled, times * (costs * rounds).sum(), 0.0)
+
+
+@kernel
+def _bound(prices: Floats, ratio: Floats, worths: Worths, means: Means, stand: Stand) -> float:
+    """Return F^2 / Y - G . covered, one coin at a time."""
+    total, p = 0.0, len(prices)
+    for j in range(p):
+        for i in range(p):
+            if stand.covered[j, i] > 0.0:
+                worth = worths.cuts[j, i]
+                for r in range(p):
+                    worth += worths.pulls[j, i, r] * means.moves[j, i, r]
+                total += worth * stand.covered[j, i]
+    return (prices * ratio).sum() ** 2 / prices.sum() - total
+
+
+@kernel
+def _with_new_sets(
+    stand: Stand, choice: Choice, worths: Worths, sets: Bools, starts: Ints
+) -> Bools:
+    """Return the sets and after them those where climbs end, if they are others."""
+    for start in starts:
+        members = climb(worths, stand.weights, choice.room, sets[start]).members
+        if not _is_among(sets, members):
+            sets = np.vstack((sets, members.copy().reshape(1, -1)))
+    return sets
+
+
+@kernel
+def _keep_above(prices: Floats, stand: Stand) -> None:
+    """Raise prices to a least one, in place."""
+    floor = LEAST_PRICE * prices.max()
+    for j in range(len(prices)):
+        for k in range(len(prices)):
+            if stand.scales[j, k] > 0.0:
+                prices[j, k] = max(prices[j, k], floor)
 
 
 @kernel
 def play(stand: Stand, choice: Choice, steps: int) -> Design:
-    """Return rounds that suffice at little cost.
+    """Return rounds that suffice at little cost. If none are needed, the cost is 0 and the rounds
+    say in which proportion to go on.
 
-    steps : how many, at most
+    steps : how many, at most; sets come in during the first three quarters
     """
-    p = len(stand.weights)
-    sets, rounds = choice.sets.copy(), np.ones(len(choice.sets))
-    responses = responses_to(stand.weights, stand.half_ranges > 0.0, sets)
+    p, is_coin = len(stand.weights), stand.half_ranges > 0.0
+    sets, rounds, least = choice.sets.copy(), np.ones(len(choice.sets)), 0.0
+    responses = responses_to(stand.weights, is_coin, sets)
     best = _cost_that_suffices(stand, choice, sets, rounds, responses)
-    rounds, least = best.rounds.copy(), 0.0
+    rounds = best.rounds.copy()
     prices = np.where(stand.scales > 0.0, 1.0, 0.0)
     ratio, worths = np.zeros((p, p)), Worths(np.zeros((p, p)), np.zeros((p, p, p)))
     for step in range(steps):
@@ -165,37 +195,28 @@ def play(stand: Stand, choice: Choice, steps: int) -> Design:
         costs = _mixed(choice, _costs(choice, sets))
         gains = _mixed(choice, each) / costs
         if step == 0:
-            level = (gains * rounds * costs).sum() / (rounds * costs).sum()
-            prices /= level
+            prices *= (rounds * costs).sum() / (gains * rounds * costs).sum()
             continue
         if step % EVERY == EVERY - 1:
             found = _cost_that_suffices(stand, choice, sets, rounds, responses)
             if found.cost < best.cost:
                 best = found
             if choice.room.at_once <= 1:
-                total = _product(prices, ratio)
-                bound = total * total / prices.sum() - _product(worths.cuts, stand.covered)
+                bound = _bound(prices, ratio, worths, means, stand)
                 least = max(least, bound / gains.max())
-                if best.cost - least <= GAP * best.cost:
-                    break
-            elif not choice.is_whole:
-                starts = (gains.argmax(), rounds.argmax(), (step // EVERY) % choice.n_explored)
-                before = len(sets)
-                for start in starts:
-                    members = climb(worths, stand.weights, choice.room, sets[start]).members
-                    if not _is_among(sets, members):
-                        sets = np.vstack((sets, members.copy().reshape(1, p)))
+            if best.cost - least <= GAP * best.cost:
+                break
+            if not choice.is_whole and 4 * step < 3 * steps:
+                before, turn = len(sets), (step // EVERY) % choice.n_explored
+                starts = np.array([gains.argmax(), rounds.argmax(), turn])
+                sets = _with_new_sets(stand, choice, worths, sets, starts)
                 if len(sets) > before:
-                    coming = responses_to(stand.weights, stand.half_ranges > 0.0, sets[before:])
+                    coming = responses_to(stand.weights, is_coin, sets[before:])
                     responses = join(responses, coming)
                     given = np.full(len(sets) - before, SHARE * rounds.sum())
                     rounds = np.append(rounds, given)
                     continue
         for m in range(len(sets)):
             rounds[m] *= math.sqrt(max(gains[m], LEAST_FACTOR))
-        floor = LEAST_PRICE * prices.max()
-        for j in range(p):
-            for k in range(p):
-                if stand.scales[j, k] > 0.0:
-                    prices[j, k] = max(prices[j, k], floor)
+        _keep_above(prices, stand)
     return Design(best.sets, best.rounds, best.cost, least)

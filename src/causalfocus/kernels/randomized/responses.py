@@ -1,8 +1,8 @@
 """What the others do when some variables are set: responses to one unit of each of these.
 
 With B the direct effects and the rows of the set K struck out, the inverse T of 1 - B has in column
-l what one unit of l moves, for l in K: along all paths that meet no other variable of K. Setting one
-variable more, or freeing one, changes one row of the matrix, so that T follows by one product:
+l what one unit of l moves, for l in K: along all paths that meet no other variable of K. Setting
+one variable more, or freeing one, changes one row of the matrix, so that T follows by one product:
 
     setting b:  T - T[:, b] (T[b, :] - e_b) / T_bb,
     freeing b:  T + T[:, b] (B_b T) / (1 - B_b T[:, b]).

@@ -4,18 +4,18 @@ Row j is tested in rounds with j free. With s_i the half range of i, N_i the num
 with i set and M[i, r] the mean over them of what one unit of i moves r (`responses`), the tests of
 the coins move by N_i s_i M[i, r] per unit of coefficient r, and each has the noise N_i v_j, v_j the
 variance of the residual; their noises are uncorrelated, because the coins are independent. The
-combination w of coins that coefficient k alone moves has w_i = C_ik / (N_i s_i) with C the inverse of
-M transposed, and at h nats
+combination w of coins that coefficient k alone moves has w_i = C_ik / (N_i s_i) with C the inverse
+of M transposed, and at h nats
 
     H_jk^2  =  2 h v_j sum_i w_i^2 N_i  =  2 h v_j sum_i C_ik^2 / (N_i s_i^2).
 
 Variables without a coin are no regressors: what goes through them is part of the responses. This
-is exact to first order, for loops and for any sets, where N counts the rounds that M is the mean of.
-Rounds that are covered already are taken to have moved what the others move on average.
+is exact to first order, for loops and for any sets, where N counts the rounds that M is the mean
+of. Rounds that are covered already are taken to have moved what the others move on average.
 
-**Worth.** Let f_jk = H_jk^2 / radius_jk^2, y_jk be prices, n_K the rounds with the set K and n_i those
-of them with i set and j free. N_i grows with every round with i set, and M_ir moves by (T_ri - M_ir) /
-n_i, T the response in this round; dC = -C dM' C. So one more round with K is worth
+**Worth.** Let f_jk = H_jk^2 / radius_jk^2, y_jk be prices, n_K the rounds with the set K and n_i
+those of them with i set and j free. N_i grows with every round with i set, and M_ir moves by
+(T_ri - M_ir) / n_i, T the response in this round; dC = -C dM' C. So one more round with K is worth
 
     sum over j not in K, i in K of  q_ji + 2 sum_r Z_jir (T_ri - M_jir),
         q_ji = sum_k x_jk C_ik^2 / (N_i^2 s_i^2),   x_jk = 2 h v_j y_jk / radius_jk^2,
@@ -31,7 +31,12 @@ import numpy as np
 
 from causalfocus.arrays import Bools, Floats
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.randomized.responses import Responses, inverse_of
+from causalfocus.kernels.randomized.responses import (
+    LEAST_PIVOT,
+    Responses,
+    inverse_of,
+    response,
+)
 
 
 class Stand(NamedTuple):
@@ -101,9 +106,39 @@ def means_of(sets: Bools, rounds: Floats, responses: Responses) -> Means:
 
 
 @kernel
+def independent_means(weights: Floats, is_coin: Bools, share: float) -> Means:
+    """Return what the coins move on average, per round, if each variable with a coin is set in a
+    share of the rounds, independently of the others.
+
+    Without loops no path meets a variable twice, so the mean over all sets of what i moves is the
+    sum over its paths with every weight times the share of rounds in which the variable it leads to
+    is free, for i set and row j free: the inverse of one matrix. With loops it is near that.
+    """
+    p = len(weights)
+    tosses, moves = np.zeros((p, p)), np.zeros((p, p, p))
+    thinned = weights.copy()
+    for r in range(p):
+        if is_coin[r]:
+            thinned[r] *= 1.0 - share
+    nobody = np.zeros(p, dtype=np.bool_)
+    for j in range(p):
+        row, thinned[j] = thinned[j].copy(), weights[j]
+        found = response(thinned, nobody)
+        thinned[j] = row
+        for i in range(p):
+            if is_coin[i] and i != j:
+                tosses[j, i] = share * (1.0 - share) if is_coin[j] else share
+                for r in range(p):
+                    if is_coin[r] and r != j and abs(found[i, i]) > LEAST_PIVOT:
+                        moves[j, i, r] = found[r, i] / found[i, i]
+            moves[j, i, i] = 1.0
+    return Means(tosses, moves)
+
+
+@kernel
 def loads_of(stand: Stand, means: Means) -> Floats:
-    """Return (p, p, p), for row j, cause k and coin i: scale_jk C_ik^2 / s_i^2, what the pair has to
-    have of tosses of i. Where the cause has no coin all are infinite.
+    """Return (p, p, p), for row j, cause k and coin i: scale_jk C_ik^2 / s_i^2, which the tosses of
+    i divide. Where the cause has no coin all are infinite.
     """
     p = len(stand.scales)
     found = np.zeros((p, p, p))
@@ -254,7 +289,8 @@ def worth_of(worths: Worths, members: Bools, responses: Responses, m: int) -> fl
                     total += worths.cuts[j, i]
             for e in range(responses.starts[m], responses.starts[m + 1]):
                 if responses.moved[e] != j:
-                    total += worths.pulls[j, responses.movers[e], responses.moved[e]] * (
-                        responses.sizes[e]
+                    total += (
+                        worths.pulls[j, responses.movers[e], responses.moved[e]]
+                        * (responses.sizes[e])
                     )
     return total
