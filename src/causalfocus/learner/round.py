@@ -206,7 +206,9 @@ class Rounds:
         rounds = round(moments.n)
         if rounds < schedule.next_plan:
             return rule, counts, schedule
-        plan = rule.plan(moments, estimate)
+        before = schedule.shares
+        known = None if before is None else rule.choices.arrays[0][before.at]
+        plan = rule.plan(moments, estimate, known)
         choices = choices_with(rule.choices, plan.sets)
         if choices is not rule.choices:
             rule = rule.on(choices)
