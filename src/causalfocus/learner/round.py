@@ -215,7 +215,7 @@ class Rounds:
             counts = _pad(counts, len(choices))
         at = choices_at(choices, plan.sets)
         shares = Shares(at, plan.shares, counts[at])
-        return rule, counts, schedule.after_plan(shares, rounds)
+        return rule, counts, schedule.after_plan(shares, rounds, len(rule.actions.names))
 
     def _grow(self, rule: Guarantee, estimate: LinearSEM, decision: Decision) -> Guarantee:
         """The rule with more columns; the same if there is none to add."""
