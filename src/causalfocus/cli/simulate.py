@@ -27,6 +27,7 @@ from causalfocus.cli.options import (
     Reach,
     RuleName,
 )
+from causalfocus.errors import InvalidInputError
 from causalfocus.learner.focus import Focus
 from causalfocus.learner.run import run
 from causalfocus.planning.complexity import complexity
@@ -95,6 +96,7 @@ def simulate(
         delta=delta,
         rule=rule.value,
     )
+    _require_known_ground(learner, truth, policy)
     rng = np.random.default_rng(np.random.SeedSequence([seed, 2]))
     console = Console()
     start = time.perf_counter()
@@ -137,6 +139,16 @@ def _learner(
     from causalfocus.baselines import BASELINES, Certified
 
     return Certified(BASELINES[policy.value](actions, space, seed=seed), **asked)
+
+
+def _require_known_ground(learner: Focus, truth: LinearSEM, policy: Policy) -> None:
+    """A system with feedback is for rules that allow it; no baseline does."""
+    learner.guarantee.require_loops_allowed(truth)
+    if truth.has_loops and policy not in (Policy.focus, Policy.uniform):
+        raise InvalidInputError(
+            f"The model has the loop {truth.loop_in_words()}, and the policy {policy.value} "
+            f"assumes that there is none. Use --policy focus or uniform."
+        )
 
 
 def _own_estimate(learner: Focus) -> LinearSEM:

@@ -112,6 +112,7 @@ class ClassRule(BoundedClaim):
         is not due: the rule may be applied on any schedule, and this is its dear part.
         """
         del counts
+        self.require_loops_allowed(estimate)  # the proof has a claim without
         survey = None
         if is_due and self._has_hope(moments, estimate):
             survey = self.survey(self.times(moments), estimate)

@@ -141,6 +141,7 @@ class GaussianRule(Guarantee):
         return Rival(found.gains, rival, changes_in_words(model.weights, named, model.names))
 
     def require(self, model: LinearSEM) -> None:
+        super().require(model)
         if not self.space.intercept and model.intercepts.any():
             self.space.require(model)
 
@@ -165,6 +166,7 @@ class GaussianRule(Guarantee):
         rule may be applied on any schedule.
         """
         del counts
+        self.require_loops_allowed(estimate)  # the proof has a claim without
         survey = None
         if is_due and self._has_hope(moments, estimate):
             survey = self.survey(moments, estimate)

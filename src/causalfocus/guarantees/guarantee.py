@@ -130,6 +130,9 @@ class Guarantee(ABC):
     has_lower_bound: ClassVar[bool] = False
     """Whether Theorem lower_bound speaks of the claim."""
 
+    allows_loops: ClassVar[bool] = False
+    """Whether the system may have feedback."""
+
     def __post_init__(self) -> None:
         if not (isinstance(self.delta, int | float) and 0 < self.delta < 1):
             raise InvalidInputError(f"delta is a probability between 0 and 1, got {self.delta!r}.")
@@ -243,7 +246,7 @@ class Guarantee(ABC):
         *,
         is_due: bool = True,
     ) -> Decision:
-        """Apply the rule to the data so far; the estimate may be any model.
+        """Apply the rule to the data so far; the estimate may be any model, or any without loops.
 
         Parameters
         ----------
@@ -265,8 +268,18 @@ class Guarantee(ABC):
     def assumptions_in_words(self) -> str:
         """What the claim rests on, as the end of a sentence that says "if"."""
 
-    def require(self, model: LinearSEM) -> None:  # noqa: B027
+    def require(self, model: LinearSEM) -> None:
         """Raise if the claim says nothing of such a system."""
+        self.require_loops_allowed(model)
+
+    def require_loops_allowed(self, model: LinearSEM) -> None:
+        """Raise if a system has feedback and the rule assumes that it has none."""
+        if model.has_loops and not self.allows_loops:
+            raise InvalidInputError(
+                f"The model has the loop {model.loop_in_words()}, and the {self.name} rule assumes "
+                f"that there is none: all that it would say could be wrong. Use a rule that allows "
+                f"feedback, the randomized one, or remove one of these effects."
+            )
 
     def speaks_of(self, model: LinearSEM) -> bool:
         """Whether the claim says something of such a system."""

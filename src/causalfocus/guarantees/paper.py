@@ -191,6 +191,7 @@ class PaperRule(BoundedClaim):
                 "The paper's rule cannot be applied to sums alone: it needs to know how often each "
                 "action was taken."
             )
+        self.require_loops_allowed(estimate)
         taken = {action: float(n) for action, n in zip(self.actions, counts, strict=True)}
         found = best_alternative(estimate, taken, self.space, epsilon=self.epsilon or math.nan)
         decision = self.decide_on(found.value, estimate, round(moments.n))
