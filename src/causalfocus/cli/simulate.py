@@ -27,7 +27,6 @@ from causalfocus.cli.options import (
     Reach,
     RuleName,
 )
-from causalfocus.errors import InvalidInputError
 from causalfocus.learner.focus import Focus
 from causalfocus.learner.run import run
 from causalfocus.planning.complexity import complexity
@@ -37,6 +36,7 @@ from causalfocus.report.pictures import save
 from causalfocus.report.tables import edge_table, equation_table, interval_table
 from causalfocus.system.action_set import ActionSet
 from causalfocus.system.drawn import random_sem
+from causalfocus.system.feedback import require_no_loops
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import ModelClass
 
@@ -96,7 +96,7 @@ def simulate(
         delta=delta,
         rule=rule.value,
     )
-    _require_known_ground(learner, truth, policy)
+    _require_loops_allowed(learner, truth, policy)
     rng = np.random.default_rng(np.random.SeedSequence([seed, 2]))
     console = Console()
     start = time.perf_counter()
@@ -141,14 +141,12 @@ def _learner(
     return Certified(BASELINES[policy.value](actions, space, seed=seed), **asked)
 
 
-def _require_known_ground(learner: Focus, truth: LinearSEM, policy: Policy) -> None:
+def _require_loops_allowed(learner: Focus, truth: LinearSEM, policy: Policy) -> None:
     """A system with feedback is for rules that allow it; no baseline does."""
-    learner.guarantee.require_loops_allowed(truth)
-    if truth.has_loops and policy not in (Policy.focus, Policy.uniform):
-        raise InvalidInputError(
-            f"The model has the loop {truth.loop_in_words()}, and the policy {policy.value} "
-            f"assumes that there is none. Use --policy focus or uniform."
-        )
+    if not learner.guarantee.allows_loops:
+        require_no_loops(truth, f"the {learner.guarantee.name} rule")
+    if policy not in (Policy.focus, Policy.uniform):
+        require_no_loops(truth, f"the policy {policy.value}")
 
 
 def _own_estimate(learner: Focus) -> LinearSEM:

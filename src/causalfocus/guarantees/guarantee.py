@@ -45,6 +45,7 @@ from causalfocus.oracles.for_kernels import model_of, parameters_of
 from causalfocus.system.action_set import ActionSet
 from causalfocus.system.actions import Action
 from causalfocus.system.choices import Choices, Ends
+from causalfocus.system.feedback import require_no_loops
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import ModelClass
 
@@ -130,9 +131,6 @@ class Guarantee(ABC):
     has_lower_bound: ClassVar[bool] = False
     """Whether Theorem lower_bound speaks of the claim."""
 
-    allows_loops: ClassVar[bool] = False
-    """Whether the system may have feedback."""
-
     def __post_init__(self) -> None:
         if not (isinstance(self.delta, int | float) and 0 < self.delta < 1):
             raise InvalidInputError(f"delta is a probability between 0 and 1, got {self.delta!r}.")
@@ -142,6 +140,11 @@ class Guarantee(ABC):
     def threshold(self) -> float:
         """What the evidence must reach, in nats."""
         return math.log(1.0 / self.delta)
+
+    @property
+    def allows_loops(self) -> bool:
+        """Whether the system may have feedback."""
+        return False
 
     @property
     def bounds_noise(self) -> bool:
@@ -270,16 +273,8 @@ class Guarantee(ABC):
 
     def require(self, model: LinearSEM) -> None:
         """Raise if the claim says nothing of such a system."""
-        self.require_loops_allowed(model)
-
-    def require_loops_allowed(self, model: LinearSEM) -> None:
-        """Raise if a system has feedback and the rule assumes that it has none."""
-        if model.has_loops and not self.allows_loops:
-            raise InvalidInputError(
-                f"The model has the loop {model.loop_in_words()}, and the {self.name} rule assumes "
-                f"that there is none: all that it would say could be wrong. Use a rule that allows "
-                f"feedback, the randomized one, or remove one of these effects."
-            )
+        if not self.allows_loops:
+            require_no_loops(model, f"the {self.name} rule")
 
     def speaks_of(self, model: LinearSEM) -> bool:
         """Whether the claim says something of such a system."""

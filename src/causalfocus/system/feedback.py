@@ -21,11 +21,12 @@ import numpy as np
 
 from causalfocus.arrays import Bools, Floats
 from causalfocus.errors import InvalidInputError
-from causalfocus.system.graph import loops_of, reach_of
+from causalfocus.system.graph import loop_in_words, loops_of, reach_of
 
 if TYPE_CHECKING:
     from causalfocus.kernels.records import Parameters
     from causalfocus.system.actions import Action
+    from causalfocus.system.sem import LinearSEM
 
 
 def spectral_radius(weights: Floats, is_set: Bools) -> float:
@@ -57,6 +58,16 @@ def require_settling(
         f"spectral radius {radius:.6g}, and only what is below 1 dies away. Weaken an effect on a "
         f"loop, or set one of these nodes."
     )
+
+
+def require_no_loops(model: LinearSEM, who: str) -> None:
+    """Raise if a model has loops, in the name of who assumes that there are none."""
+    if model.has_loops:
+        raise InvalidInputError(
+            f"The model has the loop {loop_in_words(model.weights, model.names)}, and {who} "
+            f"assumes that there is none. Remove one of these effects, or use the randomized rule, "
+            f"which allows feedback."
+        )
 
 
 def settle(weights: Floats, inputs: Floats, is_set: Bools) -> Floats:

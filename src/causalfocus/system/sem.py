@@ -154,9 +154,10 @@ class LinearSEM:
 
         order = population.causal_order(self.weights)
         if order[-1] < 0:
+            loop = loop_in_words(self.weights, self.names)
             raise InvalidInputError(
-                f"The model has the loop {self.loop_in_words()}: no order of its nodes has all "
-                f"causes first. What was asked for needs a model without loops."
+                f"The model has the loop {loop}: no order of its nodes has all causes first. What "
+                f"was asked for needs a model without loops."
             )
         order.setflags(write=False)
         return order
@@ -167,10 +168,6 @@ class LinearSEM:
         from causalfocus.kernels.sums import population
 
         return "order" not in self.__dict__ and bool(population.causal_order(self.weights)[-1] < 0)
-
-    def loop_in_words(self) -> str:
-        """One of the loops, for a message: from a node along effects back to it."""
-        return loop_in_words(self.weights, self.names)
 
     def is_stable(self, action: Action = OBSERVE) -> bool:
         """Whether the system settles under an action; without loops it always does.
