@@ -47,8 +47,8 @@ def test_nodes_do_not_overlap_and_only_edges_on_loops_go_back(seed: int) -> None
     model = draw_looped(seed)
     layout = layers_of(model)
     assert layers_of(model) == layout
-    points = np.array(list(layout.nodes.values()))
-    gaps = np.hypot(*(points[:, None] - points[None, :]).transpose(2, 0, 1))
+    places = np.array(list(layout.nodes.values()))
+    gaps = np.hypot(*(places[:, None] - places[None, :]).transpose(2, 0, 1))
     assert gaps[~np.eye(7, dtype=bool)].min() > 2 * NODE_RADIUS
     assert set(layout.routes) == {edge[:2] for edge in model.edges}
     group = {model.names[j]: i for i, loop in enumerate(loops_of(model.weights != 0)) for j in loop}
@@ -57,7 +57,9 @@ def test_nodes_do_not_overlap_and_only_edges_on_loops_go_back(seed: int) -> None
         assert group[cause] == group[effect]
     assert len(backward) <= model.n_edges / 2
     for cause, effect, _ in model.edges:
-        assert layout.nodes[cause][0] != layout.nodes[effect][0]
+        points = [layout.nodes[cause], *layout.routes[cause, effect], layout.nodes[effect]]
+        steps = np.diff([x for x, _ in points])
+        assert (steps < 0).all() if goes_back(layout, cause, effect) else (steps > 0).all()
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -166,6 +166,12 @@ def test_nodes_on_no_loop_never_make_a_system_unstable() -> None:
     assert not model.is_stable()
     assert model.is_stable(cf.do("X30", 0.0)) and model.is_stable(cf.do("X1", 0.0))
     assert cf.LinearSEM(np.tril(weights), 1.0).is_stable()
+    weights[0, p - 1] = 0.0
+    weights[0, 1], weights[1, 0] = 0.5, 0.5
+    weights[p - 2, p - 1], weights[p - 1, p - 2] = 0.5, 0.5
+    between_two_loops = cf.LinearSEM(weights, 1.0, loops=True)
+    assert np.abs(np.linalg.eigvals(weights)).max() > 1.0  # what rounding makes of it in one piece
+    assert between_two_loops.is_stable()
 
 
 def test_loops_must_be_asked_for_and_nothing_acts_on_itself() -> None:
