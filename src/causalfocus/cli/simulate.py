@@ -37,6 +37,7 @@ from causalfocus.report.spending import by_words
 from causalfocus.report.tables import edge_table, equation_table, interval_table
 from causalfocus.system.action_set import ActionSet
 from causalfocus.system.drawn import random_sem
+from causalfocus.system.feedback import require_no_loops
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import ModelClass
 
@@ -96,6 +97,7 @@ def simulate(
         delta=delta,
         rule=rule.value,
     )
+    _require_loops_allowed(learner, truth, policy)
     rng = np.random.default_rng(np.random.SeedSequence([seed, 2]))
     console = Console()
     start = time.perf_counter()
@@ -138,6 +140,14 @@ def _learner(
     from causalfocus.baselines import BASELINES, Certified
 
     return Certified(BASELINES[policy.value](actions, space, seed=seed), **asked)
+
+
+def _require_loops_allowed(learner: Focus, truth: LinearSEM, policy: Policy) -> None:
+    """A system with feedback is for rules that allow it; no baseline does."""
+    if not learner.guarantee.allows_loops:
+        require_no_loops(truth, f"the {learner.guarantee.name} rule")
+    if policy not in (Policy.focus, Policy.uniform):
+        require_no_loops(truth, f"the policy {policy.value}")
 
 
 def _own_estimate(learner: Focus) -> LinearSEM:

@@ -91,6 +91,7 @@ class BoundedClaim(Guarantee, ABC):
         return plain_bounds_of(self.space)
 
     def require(self, model: LinearSEM) -> None:
+        super().require(model)
         self.space.require(model)
 
     def holds(self, estimate: LinearSEM, truth: LinearSEM) -> bool:

@@ -51,6 +51,7 @@ from causalfocus.moments.moments import Moments
 from causalfocus.oracles.for_kernels import plain_model_of, plain_rows_of
 from causalfocus.oracles.gaussian import gaussian_estimate, shown_from
 from causalfocus.oracles.limits import numerical_errors
+from causalfocus.system.feedback import require_no_loops
 from causalfocus.system.graph import changes_in_words
 from causalfocus.system.sem import LinearSEM
 
@@ -141,6 +142,7 @@ class GaussianRule(Guarantee):
         return Rival(found.gains, rival, changes_in_words(model.weights, named, model.names))
 
     def require(self, model: LinearSEM) -> None:
+        super().require(model)
         if not self.space.intercept and model.intercepts.any():
             self.space.require(model)
 
@@ -165,6 +167,7 @@ class GaussianRule(Guarantee):
         rule may be applied on any schedule.
         """
         del counts
+        require_no_loops(estimate, f"the {self.name} rule")
         survey = None
         if is_due and self._has_hope(moments, estimate):
             survey = self.survey(moments, estimate)

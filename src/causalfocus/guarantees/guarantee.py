@@ -49,6 +49,7 @@ from causalfocus.oracles.for_kernels import model_of, parameters_of
 from causalfocus.system.action_set import ActionSet
 from causalfocus.system.actions import Action
 from causalfocus.system.choices import Choices, Ends
+from causalfocus.system.feedback import require_no_loops
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import ModelClass
 
@@ -172,6 +173,11 @@ class Guarantee(ABC):
     def keeps_moments(self) -> bool:
         """Whether the rule reads the moments of the samples; else they are only counted."""
         return True
+
+    @property
+    def allows_loops(self) -> bool:
+        """Whether the system may have feedback."""
+        return False
 
     @property
     def bounds_noise(self) -> bool:
@@ -311,7 +317,7 @@ class Guarantee(ABC):
         *,
         is_due: bool = True,
     ) -> Decision:
-        """Apply the rule to the data so far; the estimate may be any model.
+        """Apply the rule to the data so far; the estimate may be any model, or any without loops.
 
         Parameters
         ----------
@@ -333,8 +339,10 @@ class Guarantee(ABC):
     def assumptions_in_words(self) -> str:
         """What the claim rests on, as the end of a sentence that says "if"."""
 
-    def require(self, model: LinearSEM) -> None:  # noqa: B027
+    def require(self, model: LinearSEM) -> None:
         """Raise if the claim says nothing of such a system."""
+        if not self.allows_loops:
+            require_no_loops(model, f"the {self.name} rule")
 
     def speaks_of(self, model: LinearSEM) -> bool:
         """Whether the claim says something of such a system."""

@@ -112,6 +112,10 @@ class RandomizedRule(Guarantee):
         return Demands(np.full((p, p), epsilon), np.full((p, p), self.space.min_effect))
 
     @property
+    def allows_loops(self) -> bool:
+        return not self.space.acyclic
+
+    @property
     def keeps_moments(self) -> bool:
         return len(self.actions.names) <= LARGEST_EXACT
 
