@@ -12,7 +12,6 @@ from scipy.optimize import minimize
 from causalfocus.allocation.coin_game import (
     EXPLORED,
     CoinPlan,
-    CoinTask,
     coin_complexity,
     explored_sets,
     half_widths,
@@ -20,6 +19,7 @@ from causalfocus.allocation.coin_game import (
     plan_rounds,
     rounds_to_go,
 )
+from causalfocus.allocation.coin_task import CoinTask
 from causalfocus.arrays import Bools, Floats
 from causalfocus.errors import InvalidInputError
 from causalfocus.kernels.randomized.widths import coverage
@@ -283,7 +283,7 @@ def test_with_nothing_to_settle_coins_are_tossed_all_the_same() -> None:
     plan = plan_rounds(task, nothing(task), 6.0)
     assert is_idle(plan) and plan.shares.sum() == pytest.approx(6.0)
     assert (coverage(plan.sets, plan.shares)[~np.eye(3, dtype=np.bool_)] > 0.0).all()
-    assert [ideal_rounds(task, design) for design in ("halves", "singles", "plan")] == [0.0] * 3  # type: ignore[arg-type]
+    assert [ideal_rounds(task, design) for design in ("halves", "singles", "plan")] == [0.0] * 3
     assert coin_complexity(task).value == math.inf
 
 

@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 
-from causalfocus.allocation.coin_game import CoinTask
+from causalfocus.allocation.coin_task import CoinTask
 from causalfocus.arrays import Bools, Floats
 
 
@@ -22,8 +22,7 @@ def every_set(coins: list[int], at_once: int, p: int) -> Bools:
 def responses(weights: Floats, members: Bools) -> Floats:
     """In column l what one unit of l moves; 0 for those that are free."""
     struck = np.where(members[:, None], 0.0, weights)
-    found: Floats = np.linalg.inv(np.eye(len(weights)) - struck) * members
-    return found
+    return np.asarray(np.linalg.inv(np.eye(len(weights)) - struck) * members, dtype=np.float64)
 
 
 def squares(task: CoinTask, sets: Bools, rounds: Floats) -> Floats:
@@ -47,7 +46,8 @@ def squares_by_all(task: CoinTask, sets: Bools, rounds: Floats) -> tuple[Floats,
     every row the inverse of its information: convex in the rounds, and never above.
     """
     p = task.p
-    found, inverses = np.zeros((p, p)), []
+    found = np.zeros((p, p))
+    inverses: list[Floats] = []
     for j in range(p):
         others = np.arange(p) != j
         information = np.zeros((p - 1, p - 1))
@@ -55,6 +55,6 @@ def squares_by_all(task: CoinTask, sets: Bools, rounds: Floats) -> tuple[Floats,
             if not row[j]:
                 moved = (responses(task.weights, row) * task.half_ranges)[others]
                 information += n * moved @ moved.T
-        inverses.append(np.linalg.inv(information))
+        inverses.append(np.asarray(np.linalg.inv(information), dtype=np.float64))
         found[j, others] = 2 * task.nats * task.noise[j] * np.diag(inverses[j])
     return found, inverses

@@ -150,7 +150,7 @@ def _choice(task: CoinTask, share: float, last: CoinPlan | None = None) -> Choic
 
 def _steps(p: int) -> int:
     """Of the game: fewer where each takes long."""
-    return int(min(max(6000 / p, 60), 160))
+    return int(min(max(6000 / p, 100), 160))
 
 
 def _means(task: CoinTask, sets: Bools, rounds: Floats) -> Means:
