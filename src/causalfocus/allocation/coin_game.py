@@ -19,6 +19,7 @@ from typing import Final, Literal
 import numpy as np
 
 from causalfocus.allocation.coin_task import CoinTask
+from causalfocus.allocation.set_plan import SetPlan
 from causalfocus.arrays import Bools, Floats, Ints
 from causalfocus.errors import InvalidInputError
 from causalfocus.kernels.randomized.cut import Room
@@ -113,7 +114,7 @@ def explored_sets(coins: Ints, at_once: int, p: int) -> Bools:
     return found
 
 
-def _first_sets(task: CoinTask, last: CoinPlan | None) -> tuple[Bools, Floats]:
+def _first_sets(task: CoinTask, last: SetPlan | None) -> tuple[Bools, Floats]:
     """Sets that the game begins with, and in which proportion: explored ones first, then all if
     they are few, and those of the last plan.
     """
@@ -141,7 +142,7 @@ def _explored_share(task: CoinTask) -> float:
     return EXPLORED if task.at_once > 1 else EXPLORED_ALONE
 
 
-def _choice(task: CoinTask, share: float, last: CoinPlan | None = None) -> Choice:
+def _choice(task: CoinTask, share: float, last: SetPlan | None = None) -> Choice:
     room = Room(task.coins, task.at_once, float(task.base_cost), task.costs_of_each)
     is_whole = task.at_once <= 1 or len(task.coins) <= MOST_LISTED
     sets, rounds = _first_sets(task, last)
@@ -165,7 +166,7 @@ def _usual_means(task: CoinTask) -> Means:
 
 
 def plan_rounds(
-    task: CoinTask, covered: Floats, ahead: float, last: CoinPlan | None = None
+    task: CoinTask, covered: Floats, ahead: float, last: SetPlan | None = None
 ) -> CoinPlan:
     """Return where the next rounds go, so that all pairs are settled at the least cost.
 
@@ -174,7 +175,7 @@ def plan_rounds(
     task : what is to be settled
     covered : (p, p), rounds so far with the column's variable set and the row's free
     ahead : how many rounds to plan for. If less is needed, the plan is for narrower intervals
-    last : an earlier plan to begin with; the new one foretells at most a percent more than to
+    last : sets and shares of an earlier plan to begin with; the new one foretells at most a percent more than to
         go on with it
 
     Examples
@@ -199,12 +200,12 @@ def plan_rounds(
         means = _means(task, plan.sets, plan.shares)
         left = ratios(loads_of(stand, means), stand.covered + means.tosses).max()
         further = task.stand(covered, factor=1.0 / left, playable=True)
-        design = _design(task, further, plan)
+        design = _design(task, further, SetPlan(plan.sets, plan.shares))
         return _plan(task, covered, ahead, design)
     return plan
 
 
-def _design(task: CoinTask, stand: Stand, last: CoinPlan | None) -> Design:
+def _design(task: CoinTask, stand: Stand, last: SetPlan | None) -> Design:
     """Of all rounds, those that are explored included."""
     choice = _choice(task, _explored_share(task), last)
     found = play(stand, choice, _steps(task.p))

@@ -221,10 +221,10 @@ class Guarantee(ABC):
         del number, row
         return coins
 
-    def plan(self, moments: Moments, estimate: LinearSEM, known: Bools | None) -> SetPlan:
+    def plan(self, moments: Moments, estimate: LinearSEM, last: SetPlan | None) -> SetPlan:
         """Which variables to set in the rounds to come, and how often, by what is known now.
 
-        known : (k, p), sets of the plan before
+        last : the plan before
         """
         raise NotImplementedError(f"The rule {self.name!r} makes no plans.")
 

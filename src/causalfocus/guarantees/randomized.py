@@ -228,8 +228,8 @@ class RandomizedRule(Guarantee):
         """The number of variables."""
         return len(self.actions.names)
 
-    def plan(self, moments: Moments, estimate: LinearSEM, known: Bools | None) -> SetPlan:
-        return plan_for(self, moments, estimate, known)
+    def plan(self, moments: Moments, estimate: LinearSEM, last: SetPlan | None) -> SetPlan:
+        return plan_for(self, moments, estimate, last)
 
     def own_design(self, model: LinearSEM) -> OwnDesign:
         return design_of(self, model)
