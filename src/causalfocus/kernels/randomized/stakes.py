@@ -31,6 +31,9 @@ STEADY = 4.0
 REPAIR = 0.5
 """Size of what a direction makes good, at most, as a share of the direction itself."""
 
+APART_FROM_OTHERS = 0.5
+"""Share of the variance of a cause that is added where it counts by itself."""
+
 APART = 0.01
 """Share of its variance that a cause has for itself when a row is tested, unless it takes long."""
 
@@ -69,8 +72,8 @@ def next_stakes(sums: Sums, stakes: Stakes, unknown: Bools, growth: float) -> St
         spread = _spread(sums.pool, j)
         if not is_begun[j] and _may_begin(spread, causes, j, n):
             is_begun[j] = True
-            first[j] = spread
-            references[j] = _least_squares(first[j], causes, j)
+            references[j] = _least_squares(spread, causes, j)
+            first[j] = _scale(spread, references[j], causes, j, n)
             for k in causes:
                 directions[j, k, k] = 1.0
         elif is_begun[j]:
@@ -165,6 +168,24 @@ def _least_squares(first: Floats, causes: Ints, j: int) -> Floats:
     for r in range(u):
         found[causes[r]] = solved[r, 0]
     return found
+
+
+@kernel
+def _scale(spread: Floats, reference: Floats, causes: Ints, j: int, n: float) -> Floats:
+    """Return the form (p, p) that gives the scale of row b as q' form q, q = (1, -b).
+
+    It is that of the mean squares of the residuals, corrected for the fit. Distances from the best
+    row count more, each coefficient by itself, because few rounds make some directions look
+    shorter than they are.
+    """
+    found = spread.copy()
+    for k in causes:
+        by = APART_FROM_OTHERS * spread[k, k]
+        found[k, k] += by
+        found[j, k] += by * reference[k]
+        found[k, j] += by * reference[k]
+        found[j, j] += by * reference[k] ** 2
+    return found * (n / max(n - len(causes), 1.0))
 
 
 @kernel
