@@ -51,9 +51,7 @@ def own_nats(unknown: Bools) -> Nats:
     )
 
 
-def intervals_at(
-    sums: RandomizedSums, level: float, within: Intervals | None = None
-) -> Intervals:
+def intervals_at(sums: RandomizedSums, level: float, within: Intervals | None = None) -> Intervals:
     """Return the intervals at a level in nats, log(1 / delta), by the rounds that are complete.
 
     Parameters

@@ -80,21 +80,29 @@ def largest_distances(squares: Floats, scale: float, h: float) -> Floats:
 
 @kernel
 def stand_alone(parts: Floats, together: Floats, alone: Floats) -> Bools:
-    """Return which parts of a sum are better bounded by themselves.
+    """Return which parts of a sum are better bounded by themselves, none if that is not better.
 
     parts : sizes of the parts; part r costs parts_r alone_r by itself, the others the root of the
         sum of (parts_r together_r)^2
     """
     found = np.zeros(len(parts), dtype=np.bool_)
-    for _ in range(PASSES):
-        rest = 0.0
+    whole = 0.0
+    for step in range(PASSES):
+        rest = split = 0.0
         for r in range(len(parts)):
-            if not found[r]:
+            if found[r]:
+                split += abs(parts[r]) * alone[r]
+            else:
                 rest += (parts[r] * together[r]) ** 2
         rest, changed = math.sqrt(rest), False
+        if step == 0:
+            whole = rest
+        if split + rest > whole:
+            return np.zeros(len(parts), dtype=np.bool_)
         for r in range(len(parts)):
             if not found[r] and abs(parts[r]) * together[r] ** 2 > alone[r] * rest > 0.0:
-                found[r] = changed = True
+                changed = step < PASSES - 1
+                found[r] = changed
         if not changed:
             break
     return found

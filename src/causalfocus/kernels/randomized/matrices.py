@@ -194,14 +194,15 @@ def largest_share(form: Floats, upper: Floats, matrix: Floats) -> float:
     u = len(form)
     v = np.empty(u)
     for r in range(u):
-        v[r] = 1.0 + 0.37 * math.sin(1.0 + r)
+        v[r] = matrix[r, r] / form[r, r] ** 1.5
     guess, room = 0.0, np.empty((u, u))
-    for _ in range(POWERS):
-        size = math.sqrt(dot(v, v))
+    for step in range(POWERS):
+        if step > 0:
+            divide_vector_back(upper, v)
+        size = math.sqrt(dot(v, apply(form, v)))
         if not size > 0.0:
             break
         v /= size
-        divide_vector_back(upper, v)
         turned = apply(matrix, v)
         guess = dot(v, turned)
         v = turned

@@ -47,7 +47,7 @@ from causalfocus.kernels.randomized.matrices import (
     solve,
     weighed_products,
 )
-from causalfocus.kernels.randomized.records import Bets, Stakes, Sums
+from causalfocus.kernels.randomized.records import Bets, Stakes, Sums, form_of
 
 SCALE = 64.0
 """rho of a direction is that of so many rounds. It matters little: at 1,000 rounds per coin and 6.5
@@ -164,7 +164,8 @@ def row_of_tests(sums: Sums, stakes: Stakes, j: int, causes: Ints, coins: Ints) 
     row = -stakes.references[j]
     row[j] = 1.0
     units, grams, form = np.zeros(u), np.empty((u, u)), np.empty((u, u))
-    bent, rounds = apply(stakes.first[j], row), scale_of_coins(u)
+    first, rounds = form_of(stakes, j), scale_of_coins(u)
+    bent = apply(first, row)
     slope = np.empty(u)
     for r in range(u):
         size = sums.pool.grams[j, causes[r], causes[r]]
@@ -174,7 +175,7 @@ def row_of_tests(sums: Sums, stakes: Stakes, j: int, causes: Ints, coins: Ints) 
         for s in range(u):
             both = units[r] * units[s]
             grams[r, s] = sums.pool.grams[j, causes[r], causes[s]] * both
-            form[r, s] = rounds * stakes.first[j, causes[r], causes[s]] * both
+            form[r, s] = rounds * first[causes[r], causes[s]] * both
     scale = Scale(rounds * dot(row, bent), slope, form)
     single = _family(sums.coins, j, coins, causes, row, units)
     aimed = _family(sums.directions, j, causes, causes, row, units)
