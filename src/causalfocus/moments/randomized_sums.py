@@ -32,10 +32,10 @@ were read.
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from causalfocus.arrays import Bools, Floats
 from causalfocus.errors import InvalidInputError
@@ -304,7 +304,8 @@ def _first_centre(state: RandomizedSums, j: int) -> Floats:
 def _keep_beginnings(stakes: Stakes, last: Stakes) -> Stakes:
     """Return stakes that do not begin again what the last ones began."""
     missing = last.is_begun & ~stakes.is_begun
-    for mine, theirs in zip(stakes, last, strict=True):
+    pairs: Iterable[tuple[NDArray[Any], NDArray[Any]]] = zip(stakes, last, strict=True)
+    for mine, theirs in pairs:
         mine[missing] = theirs[missing]
     stakes.first[last.is_begun] = last.first[last.is_begun]
     stakes.spreads[last.is_begun] = last.spreads[last.is_begun]

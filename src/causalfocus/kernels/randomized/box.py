@@ -54,6 +54,9 @@ SAFETY = 1e-4
 STEPS = 4
 """How often the box is made smaller."""
 
+PARTS = (0.4, 1.0)
+"""Of the usual slope, that k is above the share of the grams."""
+
 PASSES = 6
 """Over the parts of a sum, to see which are bounded by themselves."""
 
@@ -127,12 +130,14 @@ def largest_squares(row: Row, ball: Ball, share: float, there: Family, box: Box)
                 other = -left[k, r] * (box.high[r] - ball.middle[r])
                 alone[k] += 2.0 * max(one, other)
                 left[k, r] = 0.0
-    least = share + np.median(dual_lengths(ball.upper, left)) / ball.radius
-    upper = np.empty((u, u))
-    if not factor(least * ball.form - row.grams, upper):
-        return np.full(q, math.inf)
-    bent = dual_lengths(upper, left) ** 2 * (1.0 + 1e-9)
-    return there.squares + least * ball.radius**2 + bent + alone
+    steep = np.median(dual_lengths(ball.upper, left)) / ball.radius
+    upper, most = np.empty((u, u)), np.full(q, math.inf)
+    for part in PARTS:
+        by = share + part * steep
+        if factor(by * ball.form - row.grams, upper):
+            bent = dual_lengths(upper, left) ** 2 * (1.0 + 1e-9)
+            most = np.minimum(most, by * ball.radius**2 + bent)
+    return there.squares + most + alone
 
 
 @kernel

@@ -26,9 +26,9 @@ at all times, except with probability exp(-h).
 **The scale.** rho may be any function of b and of what was known before the first round that is
 counted. Of the first test of all coins it is the variance of r(b) in the earlier rounds, `first`,
 times a number of rounds: as b goes far, V and rho grow alike, so that the test keeps its power
-there. In proportion to its least value over all b is the rho of the second test of all coins, and that
-of the directions: near the truth there is no better one, and it need not be bounded. No unit
-matters.
+there. In proportion to its least value over all b is the rho of the second test of all coins, and
+that of the directions, the same for all b: they are read only among rows that the first test
+leaves. No unit matters.
 """
 
 import math
