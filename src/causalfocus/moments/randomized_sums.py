@@ -307,6 +307,8 @@ def _keep_beginnings(stakes: Stakes, last: Stakes) -> Stakes:
     pairs: Iterable[tuple[NDArray[Any], NDArray[Any]]] = zip(stakes, last, strict=True)
     for mine, theirs in pairs:
         mine[missing] = theirs[missing]
+    if np.array_equal(stakes.is_begun, last.is_begun):
+        return stakes._replace(first=last.first, spreads=last.spreads)
     stakes.first[last.is_begun] = last.first[last.is_begun]
     stakes.spreads[last.is_begun] = last.spreads[last.is_begun]
     return stakes
