@@ -1,6 +1,6 @@
 """Intervals of all direct effects by the coins alone, simultaneous and at all times.
 
-Every row has one test of all coins and one direction for every unknown coefficient. At delta, a
+Every row has two tests of all coins and one direction for every unknown coefficient. At delta, a
 tenth of it is shared by the tests of all coins, the rest by the directions, in equal parts. By the
 union of their errors the true rows pass all tests at all times, except with probability delta:
 then every interval, and the intersection of those of all times, holds its effect. The proofs are in
@@ -21,7 +21,7 @@ import numpy as np
 
 from causalfocus.arrays import Bools, Floats
 from causalfocus.errors import InvalidInputError
-from causalfocus.kernels.randomized.box import Nats, bound_row
+from causalfocus.kernels.randomized.box import Box, Nats, bound_row
 from causalfocus.moments.effect_intervals import Intervals, no_intervals
 from causalfocus.moments.randomized_sums import RandomizedSums, Reading
 
@@ -47,32 +47,42 @@ def own_nats(unknown: Bools) -> Nats:
     n_rows = max(int(unknown.any(axis=1).sum()), 1)
     n_pairs = max(int(unknown.sum()), 1)
     return Nats(
-        math.log(n_rows / SHARE_OF_ALL_COINS), math.log(n_pairs / (1.0 - SHARE_OF_ALL_COINS))
+        math.log(2 * n_rows / SHARE_OF_ALL_COINS), math.log(n_pairs / (1.0 - SHARE_OF_ALL_COINS))
     )
 
 
-def intervals_at(sums: RandomizedSums, level: float) -> Intervals:
+def intervals_at(sums: RandomizedSums, level: float, within: Intervals | None = None) -> Intervals:
     """Return the intervals at a level in nats, log(1 / delta), by the rounds that are complete.
 
     Parameters
     ----------
     sums : of all rounds
     level : positive; larger ones make wider intervals
+    within : the intersection of intervals of earlier rounds of the same run, at this level or a
+        higher one. What is returned is then narrower, and lies in it. All tests of all times pass
+        at the true rows on one event of probability 1 - delta; on it these are within, and so
+        among the rows over which the noise is bounded: the same event serves for all
+        (`kernels.randomized.box`)
     """
     if not level > 0.0:
         raise InvalidInputError(f"A level is log(1 / delta), above 0; got {level!r}.")
-    return _intervals(sums.read(), sums, level, no_intervals(sums.unknown))
+    known = no_intervals(sums.unknown) if within is None else within
+    if known.low.shape != sums.unknown.shape:
+        raise InvalidInputError(
+            f"Intervals of earlier rounds are of the same {sums.p} variables; got shape "
+            f"{known.low.shape}. Give those of this run, or none."
+        )
+    return _intervals(sums.read(), sums, level, known)
 
 
-def _intervals(
-    reading: Reading, sums: RandomizedSums, level: float, nothing: Intervals
-) -> Intervals:
-    low, high, own = nothing.low.copy(), nothing.high.copy(), own_nats(sums.unknown)
+def _intervals(reading: Reading, sums: RandomizedSums, level: float, known: Intervals) -> Intervals:
+    low, high, own = known.low.copy(), known.high.copy(), own_nats(sums.unknown)
     for j in range(sums.p):
         causes = np.flatnonzero(sums.unknown[j])
         coins = np.flatnonzero(reading.sums.pool.counts[j] > 0.0)
         if len(causes) and len(causes) <= len(coins):
-            box = bound_row(reading.sums, reading.stakes, j, causes, coins, level, own)
+            before = Box(low[j, causes], high[j, causes])
+            box = bound_row(reading.sums, reading.stakes, j, causes, coins, level, own, before)
             low[j, causes], high[j, causes] = box.low, box.high
     return Intervals(low, high, sums.n)
 
