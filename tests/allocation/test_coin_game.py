@@ -20,6 +20,7 @@ from causalfocus.allocation.coin_game import (
     rounds_to_go,
 )
 from causalfocus.allocation.coin_task import CoinTask
+from causalfocus.allocation.set_plan import SetPlan
 from causalfocus.arrays import Bools, Floats
 from causalfocus.errors import InvalidInputError
 from causalfocus.kernels.randomized.widths import coverage
@@ -230,7 +231,7 @@ def test_a_plan_is_kept(p: int, at_once: int) -> None:
     )
     half = 0.5 * plan.rounds
     assert rounds_to_go(task, half * rates, plan) == pytest.approx(half, rel=1e-6)
-    again = plan_rounds(task, half * rates, 100.0, plan)
+    again = plan_rounds(task, half * rates, 100.0, SetPlan(plan.sets, plan.shares))
     assert again.cost <= 1.01 * half
     assert again.least <= again.cost
 

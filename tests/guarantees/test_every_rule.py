@@ -247,7 +247,7 @@ def test_feedback_is_refused_by_rules_that_assume_none(name: str) -> None:
     assert rule.speaks_of(looped) == rule.allows_loops
     if rule.allows_loops:
         return
-    moments, counts = data(60)
+    moments, counts = data(60, rule)
     chain = "X1 -> X2 -> X3 -> X1, and the .* rule assumes"
     with pytest.raises(cf.InvalidInputError, match=chain):
         rule.require(looped)

@@ -175,8 +175,8 @@ def plan_rounds(
     task : what is to be settled
     covered : (p, p), rounds so far with the column's variable set and the row's free
     ahead : how many rounds to plan for. If less is needed, the plan is for narrower intervals
-    last : sets and shares of an earlier plan to begin with; the new one foretells at most a percent more than to
-        go on with it
+    last : an earlier plan to begin with; the new one foretells at most a percent more than to go
+        on with it
 
     Examples
     --------
