@@ -5,6 +5,7 @@ looks before. When to look may be anything, for the intervals hold at all times 
 decided by the number of rounds that are complete in the order of asking.
 """
 
+from dataclasses import replace
 from typing import Final
 
 from causalfocus.arrays import Bools, Floats
@@ -12,6 +13,7 @@ from causalfocus.guarantees.randomized_intervals import intervals_at
 from causalfocus.kernels.randomized.guess import guess_rows
 from causalfocus.moments.coin_record import CoinGuess, CoinRecord
 from causalfocus.moments.effect_intervals import Intervals, no_intervals
+from causalfocus.moments.guard_sums import GuardSums
 from causalfocus.moments.randomized_sums import Intent, RandomizedSums
 
 FIRST_LOOK: Final = 16
@@ -32,6 +34,7 @@ def new_record(unknown: Bools) -> CoinRecord:
         kept=no_intervals(sums.unknown),
         next_look=FIRST_LOOK,
         guess=guess_from(sums),
+        guards=GuardSums.empty(sums.p),
     )
 
 
@@ -48,21 +51,21 @@ def with_ask(record: CoinRecord, intent: Intent) -> CoinRecord:
     """
     if intent.number <= record.sums.issued:
         return record
-    return _with_sums(record, record.sums.issue(*intent))
+    return replace(record, sums=record.sums.issue(*intent))
 
 
 def without_ask(record: CoinRecord, number: int, level: float) -> CoinRecord:
     """Without an ask that will not be answered, or whose answer is no evidence."""
     if not record.sums.is_open(number):
         return record
-    return look(_with_sums(record, record.sums.withdraw(number)), level)
+    return look(_with_settled(record, record.sums.withdraw(number), None), level)
 
 
 def with_answer(record: CoinRecord, number: int, row: Floats, level: float) -> CoinRecord:
     """With what came of an ask; one that is not open is no evidence."""
     if not record.sums.is_open(number):
         return record
-    return look(_with_sums(record, record.sums.answer(number, row)), level)
+    return look(_with_settled(record, record.sums.answer(number, row), row), level)
 
 
 def look(record: CoinRecord, level: float) -> CoinRecord:
@@ -72,11 +75,8 @@ def look(record: CoinRecord, level: float) -> CoinRecord:
         return record
     share = LOOK_SHARES[0 if record.sums.p <= FEW else 1]
     kept = keep(record.kept, intervals_at(record.sums, level))
-    return CoinRecord(
-        sums=record.sums,
-        kept=kept,
-        next_look=n + max(1, n // share),
-        guess=guess_from(record.sums),
+    return replace(
+        record, kept=kept, next_look=n + max(1, n // share), guess=guess_from(record.sums)
     )
 
 
@@ -85,5 +85,14 @@ def keep(kept: Intervals, found: Intervals) -> Intervals:
     return kept if kept.is_refuted.any() else kept.intersect(found)
 
 
-def _with_sums(record: CoinRecord, sums: RandomizedSums) -> CoinRecord:
-    return CoinRecord(sums=sums, kept=record.kept, next_look=record.next_look, guess=record.guess)
+def _with_settled(record: CoinRecord, sums: RandomizedSums, row: Floats | None) -> CoinRecord:
+    """The record with the sums after an ask was settled. The guards count the rounds whose turn has
+    come by that, the first of them the one that was settled.
+
+    row : what came of it; None if nothing
+    """
+    waiting, guards = record.sums.pending, record.guards
+    for at, one in enumerate(waiting[: len(waiting) - len(sums.pending)]):
+        stakes = record.sums.stakes[one.epoch]
+        guards = guards.count(one.intent, one.row if at else row, stakes)
+    return replace(record, sums=sums, guards=guards)

@@ -1,0 +1,216 @@
+"""What is remembered of the rounds to watch what the randomized rule assumes and cannot prove.
+
+Rounds come in the order of asking, each once it and all before it are answered or given up, with
+the stakes under which it was asked for. Three things are added up; that they are fair bets is
+proved in `guarantees.guardrails`.
+
+- *Lost rounds*, by variable and by what its coin said.
+- *The next coins.* With r_tj the residual of row j about the reference that was fixed when round t
+  was asked for, the sums over rounds with j free of r_tj z_k and of its square, z_k the coin of
+  variable k in the next ask, whether that was lost or not. Rounds in which j was set tell nothing
+  of what disturbs j.
+- *Products of two coins* of the same round, z_i z_k, over rounds with both set by a coin of the
+  round and j free. For any row b
+
+      S(b) = sum_t z_i z_k r_t(b)  =  moved_j - b . moved,
+      V(b)^(1/2) = |r(b)|  <=  |r(a)| + sum_r |(b_r - a_r) x_r|,
+
+  norms over the rounds, a the references, which differ from round to round, and x the values less
+  the centres. The square of the last norm is sizes_r b_r^2 - 2 crossed_r b_r + referred_r, with
+  sums of x_r^2, a_r x_r^2 and a_r^2 x_r^2. So V is bounded over any box of rows by O(p) numbers
+  for each pair of coins.
+
+With up to fourteen variables all pairs of coins are watched for every row, 2 p^4 numbers; with more
+the six pairs of the four largest effects on it, chosen once from what was known before, 24 p^2.
+"""
+
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from causalfocus.arrays import Bools, Floats, Ints
+from causalfocus.kernels.randomized.records import Stakes
+from causalfocus.moments.randomized_sums import Intent
+
+MOST_FOR_ALL_PAIRS: Final = 14
+"""Variables up to which all pairs of coins are watched."""
+
+N_LARGEST: Final = 4
+"""Effects on a row of which the pairs are watched where there are more variables."""
+
+ROUNDS_TO_CHOOSE: Final = 4
+"""Rounds for each variable in which a row was watched before its pairs are chosen."""
+
+SCALE: Final = 32.0
+"""rho of a row is its variance in so many rounds, those before it was tested."""
+
+
+class Products(NamedTuple):
+    """Sums over the rounds in which both coins of a pair were tossed and the row was free.
+
+    pairs : (p, m, 2), of every row the variables whose coins are multiplied; -1 where none is
+        chosen yet. m is 0 before the first round with two coins
+    moved : (p, m, p), of the product times the values
+    squares : (p, m), of the squared residual about the reference
+    sizes, crossed, referred : (p, m, p), of squared values, times the reference, times its square
+    """
+
+    pairs: Ints
+    moved: Floats
+    squares: Floats
+    sizes: Floats
+    crossed: Floats
+    referred: Floats
+
+
+@dataclass(frozen=True, kw_only=True)
+class GuardSums:
+    """The sums after some rounds. Never written to.
+
+    Attributes
+    ----------
+    lost : (2, p), rounds that were asked for and lost or given up, by the coin: low end, high end
+    rounds : (p,), in which a row was watched
+    scales : (p,), rho of every row, fixed in its first round; 0 before
+    last : (p,), the residuals of the last round; nan where there is none
+    moved, squares : (p, p), of the residual times the next coin, and of its square, row and coin
+    products : of two coins
+    """
+
+    lost: Floats
+    rounds: Floats
+    scales: Floats
+    last: Floats
+    moved: Floats
+    squares: Floats
+    products: Products
+
+    @classmethod
+    def empty(cls, p: int) -> "GuardSums":
+        """Before the first round, of p variables."""
+        return cls(
+            lost=np.zeros((2, p)),
+            rounds=np.zeros(p),
+            scales=np.zeros(p),
+            last=np.full(p, np.nan),
+            moved=np.zeros((p, p)),
+            squares=np.zeros((p, p)),
+            products=no_products(np.zeros((p, 0, 2), dtype=np.int64)),
+        )
+
+    @property
+    def p(self) -> int:
+        return len(self.scales)
+
+    def count(self, intent: Intent, row: Floats | None, stakes: Stakes) -> "GuardSums":
+        """With one more round, the next in the order of asking.
+
+        intent : what was asked for
+        row : (p,), what came of it; None if it was lost or given up
+        stakes : those under which it was asked for
+        """
+        state = self._with_next_coins(intent.signs)
+        if row is None:
+            lost = state.lost + np.array([intent.signs < 0.0, intent.signs > 0.0])
+            return replace(state, lost=lost, last=np.full(self.p, np.nan))
+        scales = np.where(state.scales > 0.0, state.scales, _scales(stakes))
+        watched = ~intent.asked & stakes.is_begun & (scales > 0.0)
+        values = row - stakes.centres
+        residuals = values.diagonal() - (stakes.references * values).sum(axis=1)
+        return replace(
+            state,
+            rounds=state.rounds + watched,
+            scales=np.where(watched, scales, state.scales),
+            last=np.where(watched, residuals, np.nan),
+            products=self._with_products(intent.signs, watched, values, residuals, stakes),
+        )
+
+    def _with_next_coins(self, signs: Floats) -> "GuardSums":
+        """With the coins of an ask set against the round before it."""
+        has_last = ~np.isnan(self.last)
+        if not has_last.any() or not signs.any():
+            return self
+        residuals = np.where(has_last, self.last, 0.0)
+        return replace(
+            self,
+            moved=self.moved + np.outer(residuals, signs),
+            squares=self.squares + np.outer(residuals**2, signs**2),
+        )
+
+    def _with_products(
+        self, signs: Floats, watched: Bools, values: Floats, residuals: Floats, stakes: Stakes
+    ) -> Products:
+        """With the products of the coins of a round.
+
+        watched : (p,), the rows that count it
+        values : (p, p), less the centres of every row
+        residuals : (p,), about the references
+        """
+        rows = np.flatnonzero(watched)
+        if np.count_nonzero(signs) < 2 or not len(rows):
+            return self.products
+        pairs = self._pairs_for(rows, stakes)
+        one, other = np.moveaxis(pairs[rows], 2, 0)
+        coins = np.where(one >= 0, signs[one] * signs[other], 0.0)
+        at, pair = np.nonzero(coins)
+        found = self.products if pairs is self.products.pairs else self._grow(pairs)
+        if not len(at):
+            return found
+        sums = Products(pairs, *(array.copy() for array in found[1:]))
+        j, coin = rows[at], coins[at, pair]
+        x, a = values[j], stakes.references[j]
+        sums.moved[j, pair] += coin[:, None] * x
+        sums.squares[j, pair] += residuals[j] ** 2
+        sums.sizes[j, pair] += x**2
+        sums.crossed[j, pair] += a * x**2
+        sums.referred[j, pair] += (a * x) ** 2
+        return sums
+
+    def _pairs_for(self, rows: Ints, stakes: Stakes) -> Ints:
+        """The pairs of coins, with those that it is time to choose for some rows."""
+        pairs = self.products.pairs
+        if self.p <= MOST_FOR_ALL_PAIRS:
+            return pairs if pairs.shape[1] else all_pairs(self.p)
+        m = N_LARGEST * (N_LARGEST - 1) // 2
+        if not pairs.shape[1]:
+            pairs = np.full((self.p, m, 2), -1, dtype=np.int64)
+        is_due = (pairs[rows, 0, 0] < 0) & (self.rounds[rows] >= ROUNDS_TO_CHOOSE * self.p)
+        if is_due.any():
+            pairs = pairs.copy()
+            has_coin = self.squares.any(axis=0)
+            for j in rows[is_due]:
+                spread = np.sqrt(np.maximum(stakes.first[j].diagonal(), 0.0))
+                sizes = np.abs(stakes.references[j]) * spread
+                sizes[~has_coin], sizes[j] = -1.0, -2.0
+                largest = np.sort(np.argsort(-sizes, kind="stable")[:N_LARGEST])
+                pairs[j] = list(combinations(largest.tolist(), 2))
+        return pairs
+
+    def _grow(self, pairs: Ints) -> Products:
+        """The products with pairs that were chosen now; nothing was added to these before."""
+        old = self.products
+        if old.pairs.shape == pairs.shape:
+            return old._replace(pairs=pairs)
+        return no_products(pairs)
+
+
+def all_pairs(p: int) -> Ints:
+    """(p, m, 2), for every row all pairs of variables."""
+    pairs = np.array(list(combinations(range(p), 2)), dtype=np.int64).reshape(-1, 2)
+    return np.repeat(pairs[None], p, axis=0)
+
+
+def no_products(pairs: Ints) -> Products:
+    """Return sums of no rounds for some pairs of coins."""
+    p, m, _ = pairs.shape
+    none = np.zeros((p, m, p))
+    return Products(pairs, none, np.zeros((p, m)), none.copy(), none.copy(), none.copy())
+
+
+def _scales(stakes: Stakes) -> Floats:
+    """(p,), rho of the rows whose tests have begun: of their residuals before that."""
+    rows = np.eye(len(stakes.is_begun)) - stakes.references
+    variances = np.einsum("jr,jrs,js->j", rows, stakes.first, rows)
+    return np.where(stakes.is_begun, SCALE * np.maximum(variances, 0.0), 0.0)
