@@ -48,11 +48,11 @@ from typing import Final
 import numpy as np
 from scipy.special import gammaln
 
-from causalfocus.arrays import Floats
+from causalfocus.arrays import Floats, Ints
 from causalfocus.guarantees.alarm import Alarm, Kind
 from causalfocus.guarantees.randomized_intervals import SHARE_OF_GUARDS
 from causalfocus.moments.effect_intervals import Intervals
-from causalfocus.moments.guard_sums import MOST_FOR_ALL_PAIRS, N_LARGEST, GuardSums
+from causalfocus.moments.guard_sums import MOST_FOR_ALL_PAIRS, N_LARGEST, GuardSums, Products
 
 N_KINDS: Final = 3
 
@@ -102,33 +102,41 @@ def bet_evidence(moved: Floats, squares: Floats, scales: Floats) -> Floats:
     return np.where(np.isfinite(found), found, 0.0)
 
 
-def product_bounds(guards: GuardSums, kept: Intervals) -> tuple[Floats, Floats]:
-    """Of every row and pair of coins (p, m), the least |S| and the most V over all rows within the
-    intervals; nothing and infinity where there is no bound.
+def product_bounds(
+    guards: GuardSums, kept: Intervals, rows: Ints, tests: Ints
+) -> tuple[Floats, Floats]:
+    """Return the least |S| and the most V, over all rows within the intervals, of some products;
+    nothing and infinity where there is no bound.
+
+    rows, tests : (n,), of which variables, and which of their pairs of coins
     """
-    sums, p = guards.products, guards.p
-    low, high, middle = kept.low[:, None], kept.high[:, None], kept.middle[:, None]
+    sums, own = guards.products, (np.arange(len(rows)), rows)
+    low, high, middle, half = (ends[rows] for ends in (kept.low, kept.high, kept.middle, kept.half))
+    moved, leans, square = (of[rows, tests] for of in (sums.moved, sums.leans, sums.squares))
     with np.errstate(invalid="ignore", over="ignore"):
-        own = sums.moved[np.arange(p), :, np.arange(p)]
-        parts = middle * sums.moved
-        least = np.abs(own - parts.sum(axis=2)) - (kept.half[:, None] * np.abs(sums.moved)).sum(2)
-        least -= ROUNDING * (np.abs(own) + np.abs(parts).sum(axis=2))
-        norms = np.maximum(_stretch(guards, low), _stretch(guards, high)).sum(axis=2)
-        most = (np.sqrt(sums.squares) + norms) ** 2
+        parts = np.abs(moved[own]) + np.abs(middle * moved).sum(axis=1)
+        least = np.abs(moved[own] - (middle * moved).sum(axis=1)) - ROUNDING * parts
+        least -= (half * np.abs(moved)).sum(axis=1)
+        stretches = [_stretch(sums, rows, tests, end) for end in (low, high)]
+        norms = np.maximum(stretches[0], stretches[1]).sum(axis=1)
+        tilts = 2.0 * np.maximum(-low * leans, -high * leans)
+        parts = 2.0 * np.abs(leans[own]) + square + np.abs(tilts).sum(axis=1)
+        most = 2.0 * leans[own] - square + tilts.sum(axis=1) + norms**2 + ROUNDING * parts
     is_bounded = np.isfinite(least) & np.isfinite(most)
-    return np.where(is_bounded, np.maximum(least, 0.0), 0.0), np.where(is_bounded, most, math.inf)
+    return (
+        np.where(is_bounded, np.maximum(least, 0.0), 0.0),
+        np.where(is_bounded, np.maximum(most, 0.0), math.inf),
+    )
 
 
-def _stretch(guards: GuardSums, b: Floats) -> Floats:
-    """(p, m, p), the norms of (b_r - a_r) x_r over the rounds, rounded upwards.
-
-    b : (p, 1, p), an end of every interval. The norm is convex in b_r, so it is largest at one.
+def _stretch(sums: Products, rows: Ints, tests: Ints, b: Floats) -> Floats:
+    """Return the norms of (b_r - a_r) x_r over the rounds, rounded upwards, at an end of every
+    interval: they are convex in b_r, so the largest is at one.
     """
-    sums = guards.products
-    parts = sums.sizes * b**2, 2.0 * sums.crossed * b, sums.referred
-    square = parts[0] - parts[1] + parts[2]
-    slack = ROUNDING * (parts[0] + np.abs(parts[1]) + parts[2])
-    found: Floats = np.sqrt(np.maximum(square, 0.0) + slack)
+    bent, cross = sums.sizes[rows, tests] * b**2, 2.0 * sums.crossed[rows, tests] * b
+    referred = sums.referred[rows, tests]
+    slack = ROUNDING * (bent + np.abs(cross) + referred)
+    found: Floats = np.sqrt(np.maximum(bent - cross + referred, 0.0) + slack)
     return found
 
 
@@ -149,13 +157,17 @@ def _interference(guards: GuardSums, names: tuple[str, ...]) -> Alarm | None:
 
 
 def _product(guards: GuardSums, kept: Intervals, names: tuple[str, ...]) -> Alarm | None:
-    pairs = guards.products.pairs
-    if not pairs.size:
+    sums, cost = guards.products, nats_of("product", guards.p)
+    scales = np.broadcast_to(guards.scales[:, None], sums.squares.shape)
+    # No bet is above that at one row, with less than the bound of V there: most are passed over.
+    row = (np.eye(guards.p) - kept.middle)[:, :, None]
+    moved, leans = np.matmul(sums.moved, row)[:, :, 0], np.matmul(sums.leans, row)[:, :, 0]
+    hoped = bet_evidence(moved, np.maximum(2.0 * leans - sums.squares, 0.0), scales)
+    rows, tests = np.nonzero((hoped > cost) & ~kept.is_refuted[:, None])
+    if not len(rows):
         return None
-    least, most = product_bounds(guards, kept)
-    evidence = bet_evidence(least, most, guards.scales[:, None])
-    evidence = np.where(kept.is_refuted[:, None], 0.0, evidence)
-    j, at = np.unravel_index(int(evidence.argmax()), evidence.shape)
-    nats = float(evidence[j, at]) - nats_of("product", guards.p)
-    causes = " and ".join(names[k] for k in pairs[j, at])
-    return Alarm("product", names[j], causes, None, nats)
+    evidence = bet_evidence(*product_bounds(guards, kept, rows, tests), scales[rows, tests])
+    best = int(evidence.argmax())
+    j, pair = rows[best], sums.pairs[rows[best], tests[best]]
+    causes = " and ".join(names[k] for k in pair)
+    return Alarm("product", names[j], causes, None, float(evidence[best]) - cost)

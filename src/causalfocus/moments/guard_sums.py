@@ -13,15 +13,17 @@ proved in `guarantees.guardrails`.
   round and j free. For any row b
 
       S(b) = sum_t z_i z_k r_t(b)  =  moved_j - b . moved,
-      V(b)^(1/2) = |r(b)|  <=  |r(a)| + sum_r |(b_r - a_r) x_r|,
+      V(b) = |r(b)|^2  <=  |r(a)|^2 - 2 <r(a), (b - a) . x> + (sum_r |(b_r - a_r) x_r|)^2,
 
-  norms over the rounds, a the references, which differ from round to round, and x the values less
-  the centres. The square of the last norm is sizes_r b_r^2 - 2 crossed_r b_r + referred_r, with
-  sums of x_r^2, a_r x_r^2 and a_r^2 x_r^2. So V is bounded over any box of rows by O(p) numbers
-  for each pair of coins.
+  norms and products over the rounds, a the references, which differ from round to round, and x the
+  values less the centres. As a . x = x_j - r(a), the first two parts are 2 leans_j - squares -
+  2 b . leans, with leans_r = <r(a), x_r>. The square of the last norm is sizes_r b_r^2 - 2
+  crossed_r b_r + referred_r, with sums of x_r^2, a_r x_r^2 and a_r^2 x_r^2. So V is bounded over
+  any box of rows by O(p) numbers for each pair of coins.
 
-With up to fourteen variables all pairs of coins are watched for every row, 2 p^4 numbers; with more
-the six pairs of the four largest effects on it, chosen once from what was known before, 24 p^2.
+With up to fourteen variables all pairs of coins are watched for every row, 5/2 p^4 numbers; with
+more the six pairs of the four largest effects on it, chosen once from what was known before, 30
+p^2.
 """
 
 from dataclasses import dataclass, replace
@@ -54,12 +56,14 @@ class Products(NamedTuple):
         chosen yet. m is 0 before the first round with two coins
     moved : (p, m, p), of the product times the values
     squares : (p, m), of the squared residual about the reference
+    leans : (p, m, p), of this residual times the values
     sizes, crossed, referred : (p, m, p), of squared values, times the reference, times its square
     """
 
     pairs: Ints
     moved: Floats
     squares: Floats
+    leans: Floats
     sizes: Floats
     crossed: Floats
     referred: Floats
@@ -115,7 +119,7 @@ class GuardSums:
         if row is None:
             lost = state.lost + np.array([intent.signs < 0.0, intent.signs > 0.0])
             return replace(state, lost=lost, last=np.full(self.p, np.nan))
-        scales = np.where(state.scales > 0.0, state.scales, _scales(stakes))
+        scales = _begin(state.scales, stakes)
         watched = ~intent.asked & stakes.is_begun & (scales > 0.0)
         values = row - stakes.centres
         residuals = values.diagonal() - (stakes.references * values).sum(axis=1)
@@ -163,6 +167,7 @@ class GuardSums:
         x, a = values[j], stakes.references[j]
         sums.moved[j, pair] += coin[:, None] * x
         sums.squares[j, pair] += residuals[j] ** 2
+        sums.leans[j, pair] += residuals[j, None] * x
         sums.sizes[j, pair] += x**2
         sums.crossed[j, pair] += a * x**2
         sums.referred[j, pair] += (a * x) ** 2
@@ -205,12 +210,20 @@ def all_pairs(p: int) -> Ints:
 def no_products(pairs: Ints) -> Products:
     """Return sums of no rounds for some pairs of coins."""
     p, m, _ = pairs.shape
-    none = np.zeros((p, m, p))
-    return Products(pairs, none, np.zeros((p, m)), none.copy(), none.copy(), none.copy())
+    none = np.zeros((5, p, m, p))
+    return Products(pairs, none[0], np.zeros((p, m)), *none[1:])
 
 
-def _scales(stakes: Stakes) -> Floats:
-    """(p,), rho of the rows whose tests have begun: of their residuals before that."""
-    rows = np.eye(len(stakes.is_begun)) - stakes.references
-    variances = np.einsum("jr,jrs,js->j", rows, stakes.first, rows)
-    return np.where(stakes.is_begun, SCALE * np.maximum(variances, 0.0), 0.0)
+def _begin(scales: Floats, stakes: Stakes) -> Floats:
+    """(p,), rho of every row, with those of the rows whose tests have begun since: of their
+    residuals before that.
+    """
+    new = np.flatnonzero(stakes.is_begun & (scales == 0.0))
+    if not len(new):
+        return scales
+    scales = scales.copy()
+    for j in new:
+        row = -stakes.references[j]
+        row[j] = 1.0
+        scales[j] = SCALE * max(float(row @ stakes.first[j] @ row), 0.0)
+    return scales
