@@ -114,6 +114,32 @@ def test_products_are_bounded_over_all_rows_within_intervals(seed: int) -> None:
     assert n_seen == 12 and np.median(slack) < 1.6
 
 
+def plain_stakes(p: int, references: Floats) -> Stakes:
+    one = np.repeat(np.eye(p)[None], p, axis=0)
+    none = np.zeros((p, p))
+    return Stakes(np.ones(p, dtype=np.bool_), none, references, np.zeros((p, p, p)), one)
+
+
+def test_the_bound_of_v_is_exact_where_one_coefficient_is_in_question() -> None:
+    """Values that go with the residual tilt V: it is largest at the end that the tilt points to."""
+    rng, references = np.random.default_rng(10), np.zeros((3, 3))
+    references[2, 0] = 0.5
+    stakes, rounds = plain_stakes(3, references), list[Round]()
+    asked = np.array([True, True, False])
+    for _ in range(40):
+        signs = np.array([*rng.choice([-1.0, 1.0], size=2), 0.0])
+        row = 2.0 * signs + rng.normal(size=3)
+        row[2] += 0.9 * row[0]
+        rounds.append((stakes, asked, signs, row))
+    guards, half = count_all(rounds), np.zeros((3, 3))
+    half[2, 0] = 0.2
+    box = Intervals(references - half, references + half, 1)
+    _, most = product_bounds(guards, box, np.array([2]), np.array([0]))
+    ends = [literal_product(rounds, 2, 0, 1, of[2])[1] for of in (box.low, box.high)]
+    assert most[0] == pytest.approx(max(ends), rel=1e-6)
+    assert max(ends) > 1.3 * min(ends)
+
+
 def test_rows_without_bounds_have_no_products() -> None:
     guards = count_all(dirty_rounds(5))
     low = np.full((4, 4), -1.0)
@@ -138,12 +164,6 @@ def test_a_scale_is_fixed_in_the_first_round_of_a_row() -> None:
                 assert guards.scales[j] == before[j]
         before = guards.scales
     assert (before > 0.0).all()
-
-
-def plain_stakes(p: int, references: Floats) -> Stakes:
-    one = np.repeat(np.eye(p)[None], p, axis=0)
-    none = np.zeros((p, p))
-    return Stakes(np.ones(p, dtype=np.bool_), none, references, np.zeros((p, p, p)), one)
 
 
 def test_many_variables_watch_the_pairs_of_the_largest_effects() -> None:

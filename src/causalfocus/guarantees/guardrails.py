@@ -120,7 +120,9 @@ def product_bounds(
         stretches = [_stretch(sums, rows, tests, end) for end in (low, high)]
         norms = np.maximum(stretches[0], stretches[1]).sum(axis=1)
         tilts = 2.0 * np.maximum(-low * leans, -high * leans)
-        parts = 2.0 * np.abs(leans[own]) + square + np.abs(tilts).sum(axis=1)
+        spans = np.sqrt(square[:, None] * sums.sizes[rows, tests])  # no lean is larger
+        largest = np.maximum(np.abs(low), np.abs(high))
+        parts = 2.0 * spans[own] + square + 2.0 * (largest * spans).sum(axis=1)
         most = 2.0 * leans[own] - square + tilts.sum(axis=1) + norms**2 + ROUNDING * parts
     is_bounded = np.isfinite(least) & np.isfinite(most)
     return (
