@@ -120,7 +120,8 @@ def plain_stakes(p: int, references: Floats) -> Stakes:
     return Stakes(np.ones(p, dtype=np.bool_), none, references, np.zeros((p, p, p)), one)
 
 
-def test_the_bound_of_v_is_exact_where_one_coefficient_is_in_question() -> None:
+@pytest.mark.parametrize("slope", [0.9, 0.1])
+def test_the_bound_of_v_is_exact_where_one_coefficient_is_in_question(slope: float) -> None:
     """Values that go with the residual tilt V: it is largest at the end that the tilt points to."""
     rng, references = np.random.default_rng(10), np.zeros((3, 3))
     references[2, 0] = 0.5
@@ -129,7 +130,7 @@ def test_the_bound_of_v_is_exact_where_one_coefficient_is_in_question() -> None:
     for _ in range(40):
         signs = np.array([*rng.choice([-1.0, 1.0], size=2), 0.0])
         row = 2.0 * signs + rng.normal(size=3)
-        row[2] += 0.9 * row[0]
+        row[2] += slope * row[0]
         rounds.append((stakes, asked, signs, row))
     guards, half = count_all(rounds), np.zeros((3, 3))
     half[2, 0] = 0.2
