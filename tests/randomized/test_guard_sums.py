@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from causalfocus.arrays import Bools, Floats
-from causalfocus.guarantees.guardrails import product_bounds
+from causalfocus.guarantees.guardrails import largest_spans, product_bounds
 from causalfocus.guarantees.randomized_record import (
     new_record,
     with_answer,
@@ -15,7 +15,7 @@ from causalfocus.kernels.randomized.records import Stakes
 from causalfocus.learner.parts import are_same, put_together, take_apart
 from causalfocus.moments.coin_record import CoinRecord
 from causalfocus.moments.effect_intervals import Intervals
-from causalfocus.moments.guard_sums import N_LARGEST, SCALE, GuardSums
+from causalfocus.moments.guard_sums import N_LARGEST, ROUNDS_TO_CHOOSE, SCALE, GuardSums
 from causalfocus.moments.randomized_sums import Intent
 from randomized.rigs import LOOP, REACH, Rig, bench, hidden
 
@@ -78,8 +78,9 @@ def literal_product(rounds: list[Round], j: int, i: int, k: int, b: Floats) -> t
     s = v = 0.0
     for stakes, asked, signs, row in rounds:
         if row is not None and not asked[j] and stakes.is_begun[j]:
-            coin = signs[i] * signs[k]
-            r = literal_residual(stakes, row, j, b)
+            coin, centre = signs[i] * signs[k], stakes.centres.mean(axis=0)
+            a = stakes.references[j]
+            r = literal_residual(stakes, row, j, a) - float((b - a) @ (row - centre))
             s += coin * r
             v += coin**2 * r**2
     return s, v
@@ -141,6 +142,59 @@ def test_the_bound_of_v_is_exact_where_one_coefficient_is_in_question(slope: flo
     assert max(ends) > 1.3 * min(ends)
 
 
+def literal_span(rounds: list[Round], j: int, b: Floats) -> float:
+    """Of row j, over all rounds with two coins in which some other row was watched."""
+    total = 0.0
+    for stakes, asked, signs, row in rounds:
+        if row is not None and np.count_nonzero(signs) > 1 and (stakes.is_begun & ~asked).any():
+            shared = row - stakes.centres.mean(axis=0)
+            total += float((b - stakes.references[j]) @ shared) ** 2
+    return total
+
+
+@pytest.mark.parametrize("seed", [6, 7])
+def test_spans_are_bounded_over_all_rows_within_intervals(seed: int) -> None:
+    """Exactly where one coefficient is in question."""
+    rounds, rng = dirty_rounds(seed), np.random.default_rng(seed)
+    guards, centre = count_all(rounds), 0.5 * four_weights()
+    half = 0.3 * rng.random((4, 4)) * (1.0 - np.eye(4))
+    most = largest_spans(guards, Intervals(centre - half, centre + half, 1))
+    for j in range(4):
+        found = [
+            literal_span(rounds, j, centre[j] + step * half[j])
+            for step in rng.choice([-1.0, 1.0], size=(30, 4))
+        ]
+        assert 0.3 * most[j] < max(found) <= most[j]
+        single = np.zeros((4, 4))
+        single[j, (j + 1) % 4] = 0.4
+        box = Intervals(centre - single, centre + single, 1)
+        ends = [literal_span(rounds, j, of[j]) for of in (box.low, box.high)]
+        assert largest_spans(guards, box)[j] == pytest.approx(max(ends), rel=1e-9)
+
+
+def test_spans_serve_where_there_are_many_coefficients() -> None:
+    """The sum of norms grows with the square of their number, the span does not."""
+    p, rng = 24, np.random.default_rng(11)
+    stakes, rounds = plain_stakes(p, np.zeros((p, p))), list[Round]()
+    for _ in range(1500):
+        asked = rng.random(p) < 0.5
+        signs = np.where(asked, rng.choice([-1.0, 1.0], size=p), 0.0)
+        rounds.append((stakes, asked, signs, np.where(asked, 2.0 * signs, rng.normal(size=p))))
+    guards, half = count_all(rounds), np.full((p, p), 0.15)
+    np.fill_diagonal(half, 0.0)
+    box, j = Intervals(-half, half, 1), 0
+    _, most = product_bounds(guards, box, np.array([j]), np.array([0]))
+    i, k = guards.products.pairs[j, 0]
+    norms = np.sqrt(guards.products.sizes[j, 0]) @ half[j]
+    assert most[0] < 0.7 * norms**2
+    free = [one for one in rounds if not one[1][j]]
+    watched = free[ROUNDS_TO_CHOOSE * p - 1 :]
+    counted = literal_product(watched, j, i, k, np.zeros(p))[1]
+    assert counted == pytest.approx(guards.products.squares[j, 0])
+    for step in rng.choice([-1.0, 1.0], size=(20, p)):
+        assert literal_product(watched, j, i, k, step * half[j])[1] <= most[0]
+
+
 def test_rows_without_bounds_have_no_products() -> None:
     guards = count_all(dirty_rounds(5))
     low = np.full((4, 4), -1.0)
@@ -193,9 +247,10 @@ def test_many_variables_watch_the_pairs_of_the_largest_effects() -> None:
     assert change[0, 1, 0] == pytest.approx(s)
     assert v > 0.0
     n_numbers = sum(
-        array.size for array in (guards.moved, guards.squares, guards.lost, *guards.products)
+        array.size
+        for array in (guards.moved, guards.squares, guards.lost, *guards.products, *guards.spans)
     )
-    assert n_numbers <= (5 * N_LARGEST * (N_LARGEST - 1) // 2 + 4) * p**2
+    assert n_numbers <= (5 * N_LARGEST * (N_LARGEST - 1) // 2 + 8) * p**2
 
 
 def play_record(

@@ -119,11 +119,12 @@ def product_bounds(
         least -= (half * np.abs(moved)).sum(axis=1)
         stretches = [_stretch(sums, rows, tests, end) for end in (low, high)]
         norms = np.maximum(stretches[0], stretches[1]).sum(axis=1)
+        squared = np.fmin(norms**2, largest_spans(guards, kept)[rows])
         tilts = 2.0 * np.maximum(-low * leans, -high * leans)
         spans = np.sqrt(square[:, None] * sums.sizes[rows, tests])  # no lean is larger
         largest = np.maximum(np.abs(low), np.abs(high))
         parts = 2.0 * spans[own] + square + 2.0 * (largest * spans).sum(axis=1)
-        most = 2.0 * leans[own] - square + tilts.sum(axis=1) + norms**2 + ROUNDING * parts
+        most = 2.0 * leans[own] - square + tilts.sum(axis=1) + squared + ROUNDING * parts
     is_bounded = np.isfinite(least) & np.isfinite(most)
     return (
         np.where(is_bounded, np.maximum(least, 0.0), 0.0),
@@ -139,6 +140,23 @@ def _stretch(sums: Products, rows: Ints, tests: Ints, b: Floats) -> Floats:
     referred = sums.referred[rows, tests]
     slack = ROUNDING * (bent + np.abs(cross) + referred)
     found: Floats = np.sqrt(np.maximum(bent - cross + referred, 0.0) + slack)
+    return found
+
+
+def largest_spans(guards: GuardSums, kept: Intervals) -> Floats:
+    """Return for every row (p,) the most, rounded upwards, that |(b - a) . x|^2 can be over the
+    rounds of all products with b within the intervals: at their middle, what the slope there adds
+    to it, and what the curve adds.
+    """
+    grams, crossed, referred = guards.spans.read()
+    middle, half, sizes = kept.middle, np.maximum(kept.half, 0.0), np.abs(grams)
+    bent = middle @ grams
+    value = (middle * (bent - 2.0 * crossed)).sum(axis=1) + referred
+    parts = np.abs(middle) * (np.abs(middle) @ sizes + 2.0 * np.abs(crossed))
+    slack = ROUNDING * (parts.sum(axis=1) + referred)
+    slope = 2.0 * (np.abs(bent - crossed) * half).sum(axis=1)
+    curve = (half * (half @ sizes)).sum(axis=1)
+    found: Floats = np.maximum(value, 0.0) + slack + slope + curve
     return found
 
 

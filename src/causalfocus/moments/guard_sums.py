@@ -13,13 +13,20 @@ proved in `guarantees.guardrails`.
   round and j free. For any row b
 
       S(b) = sum_t z_i z_k r_t(b)  =  moved_j - b . moved,
-      V(b) = |r(b)|^2  <=  |r(a)|^2 - 2 <r(a), (b - a) . x> + (sum_r |(b_r - a_r) x_r|)^2,
+      V(b) = |r(b)|^2  =  |r(a)|^2 - 2 <r(a), (b - a) . x> + |(b - a) . x|^2,
 
   norms and products over the rounds, a the references, which differ from round to round, and x the
-  values less the centres. As a . x = x_j - r(a), the first two parts are 2 leans_j - squares -
-  2 b . leans, with leans_r = <r(a), x_r>. The square of the last norm is sizes_r b_r^2 - 2
-  crossed_r b_r + referred_r, with sums of x_r^2, a_r x_r^2 and a_r^2 x_r^2. So V is bounded over
-  any box of rows by O(p) numbers for each pair of coins.
+  values less a centre that all rows share; x_j of the row itself less what makes r(a) the residual
+  as above. As a . x = x_j - r(a), the first two parts are 2 leans_j - squares - 2 b . leans, with
+  leans_r = <r(a), x_r>. The last is bounded in two ways:
+
+  - by (sum_r |(b_r - a_r) x_r|)^2. The squares of these norms are sizes_r b_r^2 - 2 crossed_r b_r +
+    referred_r, with sums of x_r^2, a_r x_r^2 and a_r^2 x_r^2;
+  - by the same norm over the rounds of all products of all rows, b' G b - 2 b . h_j + k_j, with G
+    the sum of x x', h_j of x x' a_j and k_j of a_j' x x' a_j. The references are the same in all
+    rounds of an epoch, so p^2 numbers are enough for all rows (`Spans`).
+
+  So V is bounded over any box of rows by O(p) numbers for each pair of coins.
 
 With up to fourteen variables all pairs of coins are watched for every row, 5/2 p^4 numbers; with
 more the six pairs of the four largest effects on it, chosen once from what was known before, 30
@@ -32,7 +39,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from causalfocus.arrays import Bools, Floats, Ints
+from causalfocus.arrays import Floats, Ints
 from causalfocus.kernels.randomized.records import Stakes
 from causalfocus.moments.randomized_sums import Intent
 
@@ -69,6 +76,31 @@ class Products(NamedTuple):
     referred: Floats
 
 
+class Spans(NamedTuple):
+    """Sums over the rounds of all products, see above: G of earlier epochs, and of the present one;
+    the references of the present one; h and k of earlier ones, row by row. All (p, p) but k, (p,).
+    """
+
+    earlier: Floats
+    present: Floats
+    references: Floats
+    crossed: Floats
+    referred: Floats
+
+    def add(self, x: Floats, references: Floats) -> "Spans":
+        """With a round of values x (p,) that was asked for with some references."""
+        if np.array_equal(references, self.references):
+            return self._replace(present=self.present + np.outer(x, x))
+        grams, crossed, referred = self.read()
+        return Spans(grams, np.outer(x, x), references, crossed, referred)
+
+    def read(self) -> tuple[Floats, Floats, Floats]:
+        """G, h and k of all rounds."""
+        bent = self.references @ self.present
+        referred = self.referred + (bent * self.references).sum(axis=1)
+        return self.earlier + self.present, self.crossed + bent, referred
+
+
 @dataclass(frozen=True, kw_only=True)
 class GuardSums:
     """The sums after some rounds. Never written to.
@@ -81,6 +113,7 @@ class GuardSums:
     last : (p,), the residuals of the last round; nan where there is none
     moved, squares : (p, p), of the residual times the next coin, and of its square, row and coin
     products : of two coins
+    spans : of all rounds of these
     """
 
     lost: Floats
@@ -90,18 +123,21 @@ class GuardSums:
     moved: Floats
     squares: Floats
     products: Products
+    spans: Spans
 
     @classmethod
     def empty(cls, p: int) -> "GuardSums":
         """Before the first round, of p variables."""
+        none = np.zeros((p, p))
         return cls(
             lost=np.zeros((2, p)),
             rounds=np.zeros(p),
             scales=np.zeros(p),
             last=np.full(p, np.nan),
-            moved=np.zeros((p, p)),
-            squares=np.zeros((p, p)),
+            moved=none,
+            squares=none,
             products=no_products(np.zeros((p, 0, 2), dtype=np.int64)),
+            spans=Spans(none, none, none, none, np.zeros(p)),
         )
 
     @property
@@ -123,13 +159,13 @@ class GuardSums:
         watched = ~intent.asked & stakes.is_begun & (scales > 0.0)
         values = row - stakes.centres
         residuals = values.diagonal() - (stakes.references * values).sum(axis=1)
-        return replace(
+        state = replace(
             state,
             rounds=state.rounds + watched,
             scales=np.where(watched, scales, state.scales),
             last=np.where(watched, residuals, np.nan),
-            products=self._with_products(intent.signs, watched, values, residuals, stakes),
         )
+        return state._with_products(intent.signs, np.flatnonzero(watched), row, stakes)  # noqa: SLF001
 
     def _with_next_coins(self, signs: Floats) -> "GuardSums":
         """With the coins of an ask set against the round before it."""
@@ -143,35 +179,34 @@ class GuardSums:
             squares=self.squares + np.outer(residuals**2, signs**2),
         )
 
-    def _with_products(
-        self, signs: Floats, watched: Bools, values: Floats, residuals: Floats, stakes: Stakes
-    ) -> Products:
-        """With the products of the coins of a round.
+    def _with_products(self, signs: Floats, rows: Ints, row: Floats, stakes: Stakes) -> "GuardSums":
+        """With the products of the coins of a round, of which the residuals are the last ones.
 
-        watched : (p,), the rows that count it
-        values : (p, p), less the centres of every row
-        residuals : (p,), about the references
+        rows : that count it
+        row : (p,), what came of it
         """
-        rows = np.flatnonzero(watched)
         if np.count_nonzero(signs) < 2 or not len(rows):
-            return self.products
+            return self
         pairs = self._pairs_for(rows, stakes)
         one, other = np.moveaxis(pairs[rows], 2, 0)
         coins = np.where(one >= 0, signs[one] * signs[other], 0.0)
         at, pair = np.nonzero(coins)
         found = self.products if pairs is self.products.pairs else self._grow(pairs)
         if not len(at):
-            return found
+            return replace(self, products=found)
+        centre = stakes.centres.mean(axis=0)
         sums = Products(pairs, *(array.copy() for array in found[1:]))
-        j, coin = rows[at], coins[at, pair]
-        x, a = values[j], stakes.references[j]
+        j, coin, shared = rows[at], coins[at, pair], row - centre
+        a, r = stakes.references[j], self.last[j]
+        x = np.repeat(shared[None], len(j), axis=0)
+        x[np.arange(len(j)), j] = r + a @ shared
         sums.moved[j, pair] += coin[:, None] * x
-        sums.squares[j, pair] += residuals[j] ** 2
-        sums.leans[j, pair] += residuals[j, None] * x
+        sums.squares[j, pair] += r**2
+        sums.leans[j, pair] += r[:, None] * x
         sums.sizes[j, pair] += x**2
         sums.crossed[j, pair] += a * x**2
         sums.referred[j, pair] += (a * x) ** 2
-        return sums
+        return replace(self, products=sums, spans=self.spans.add(shared, stakes.references))
 
     def _pairs_for(self, rows: Ints, stakes: Stakes) -> Ints:
         """The pairs of coins, with those that it is time to choose for some rows."""
