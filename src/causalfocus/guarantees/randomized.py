@@ -8,8 +8,9 @@ lost for their outcome. Feedback is allowed.
 
 Terms and proofs: `kernels.randomized` (the tests, and all rows that they leave),
 `moments.randomized_sums` (what counts, and in which order), `randomized_intervals` (simultaneous
-intervals). Intervals at all looks are intersected (`randomized_record`), so that a verdict never
-changes back. The rule stops when they prove what the estimate claims of every pair.
+intervals), `guardrails` (watching what is assumed and cannot be proved). Intervals at all looks are
+intersected (`randomized_record`), so that a verdict never changes back. The rule stops when they
+prove what the estimate claims of every pair.
 """
 
 import math
@@ -27,6 +28,7 @@ from causalfocus.guarantees.alarm import Alarm
 from causalfocus.guarantees.decision import Decision
 from causalfocus.guarantees.effects import Effect, effects_by_coins
 from causalfocus.guarantees.guarantee import Guarantee, OwnDesign, Rival, Spread
+from causalfocus.guarantees.guardrails import guard_alarms
 from causalfocus.guarantees.randomized_design import (
     design_of,
     more_rounds,
@@ -186,15 +188,19 @@ class RandomizedRule(Guarantee):
         )
 
     def refutation(self, moments: Moments, estimate: LinearSEM) -> Alarm | None:
-        """That no linear row is left for some variable."""
+        """That no linear row is left for some variable, or what a guardrail says."""
         found = self.alarms(moments, estimate)
-        return found[0] if found else None
+        return found[0] if found and found[0].evidence >= self.threshold else None
 
     def alarms(self, moments: Moments, estimate: LinearSEM) -> tuple[Alarm, ...]:
+        """Rows that are refuted and the guardrails, the loudest first."""
         del estimate
-        rows = np.flatnonzero(self.kept(moments).is_refuted)
-        names = self.actions.names
-        return tuple(Alarm("line", names[j], None, None, self.threshold) for j in rows)
+        kept, names = self.kept(moments), self.actions.names
+        rows = np.flatnonzero(kept.is_refuted)
+        found = [Alarm("line", names[j], None, None, self.threshold) for j in rows]
+        if moments.coins is not None:
+            found += guard_alarms(moments.coins.guards, kept, names)
+        return tuple(sorted(found, key=lambda alarm: -alarm.evidence))
 
     def intervals(self, moments: Moments, estimate: LinearSEM) -> tuple[Interval, ...]:
         """Per reported effect, the weights that the coins leave, given nothing else."""

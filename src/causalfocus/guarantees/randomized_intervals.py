@@ -1,11 +1,12 @@
 """Intervals of all direct effects by the coins alone, simultaneous and at all times.
 
 Every row has two tests of all coins and one direction for every unknown coefficient. At delta, a
-tenth of it is shared by the tests of all coins, the rest by the directions, in equal parts. By the
-union of their errors the true rows pass all tests at all times, except with probability delta:
-then every interval, and the intersection of those of all times, holds its effect. The proofs are in
-`kernels.randomized`: `row_tests`, `ball` and `box`. If an intersection is empty, no linear system
-passes: that is a refutation, false with a probability that is part of the same delta.
+tenth of it is shared by the tests of all coins, a twentieth goes to the `guardrails`, and the rest
+is shared by the directions, in equal parts. By the union of their errors the true rows pass all
+tests at all times, except with probability delta: then every interval, and the intersection of
+those of all times, holds its effect. The proofs are in `kernels.randomized`: `row_tests`, `ball`
+and `box`. If an intersection is empty, no linear system passes: that is a refutation, false with a
+probability that is part of the same delta.
 
 A coefficient has no bound while its row has fewer coins that were tossed than unknown coefficients:
 `unidentified_rows` names such rows. A variable that cannot be set and is no outcome leaves the rows
@@ -28,6 +29,9 @@ from causalfocus.moments.randomized_sums import RandomizedSums, Reading
 SHARE_OF_ALL_COINS: Final = 0.1
 """Of delta, for the tests of all coins."""
 
+SHARE_OF_GUARDS: Final = 0.05
+"""Of delta, for all alarms of the `guardrails` together."""
+
 MOST_NATS: Final = 1e4
 """Levels are not sought beyond this."""
 
@@ -46,9 +50,8 @@ def own_nats(unknown: Bools) -> Nats:
     """Return what a test needs on top of log(1 / delta), in nats: one of all coins, a direction."""
     n_rows = max(int(unknown.any(axis=1).sum()), 1)
     n_pairs = max(int(unknown.sum()), 1)
-    return Nats(
-        math.log(2 * n_rows / SHARE_OF_ALL_COINS), math.log(n_pairs / (1.0 - SHARE_OF_ALL_COINS))
-    )
+    of_directions = 1.0 - SHARE_OF_ALL_COINS - SHARE_OF_GUARDS
+    return Nats(math.log(2 * n_rows / SHARE_OF_ALL_COINS), math.log(n_pairs / of_directions))
 
 
 def intervals_at(sums: RandomizedSums, level: float, within: Intervals | None = None) -> Intervals:
