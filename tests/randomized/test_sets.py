@@ -171,7 +171,7 @@ def test_an_ellipsoid_holds_its_own_bounds() -> None:
 
 
 def test_a_box_that_is_known_narrows_what_is_found() -> None:
-    """It is never left, helps where it is narrow, and one that excludes the truth shows."""
+    """It is never left, helps where it is narrow, and stays where the rounds bound nothing."""
     one = worked(LOOP, hidden, 700)
     plain = intervals_at(one.state, LEVEL)
     again = intervals_at(one.state, LEVEL, plain)
@@ -181,6 +181,8 @@ def test_a_box_that_is_known_narrows_what_is_found() -> None:
     helped = intervals_at(one.state, LEVEL, Intervals(low, high, 700))
     assert (helped.half[1:, 0] <= 1.001e-3).all() and helped.half[0, 1] <= plain.half[0, 1]
     assert ((helped.low <= LOOP) & (helped.high >= LOOP)).all()
+    early = intervals_at(worked(LOOP, hidden, 60).state, LEVEL, plain)
+    assert np.array_equal(early.low, plain.low) and np.array_equal(early.high, plain.high)
     with pytest.raises(InvalidInputError, match="Give those of this run"):
         intervals_at(one.state, LEVEL, Intervals(low[:2], high[:2], 700))
 

@@ -86,7 +86,8 @@ def _intervals(reading: Reading, sums: RandomizedSums, level: float, known: Inte
         if len(causes) and len(causes) <= len(coins):
             before = Box(low[j, causes], high[j, causes])
             box = bound_row(reading.sums, reading.stakes, j, causes, coins, level, own, before)
-            low[j, causes], high[j, causes] = box.low, box.high
+            low[j, causes] = np.maximum(before.low, box.low)
+            high[j, causes] = np.minimum(before.high, box.high)
     return Intervals(low, high, sums.n)
 
 
