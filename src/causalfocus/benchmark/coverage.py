@@ -15,7 +15,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -177,12 +177,12 @@ def _watch(world: str, seed: int, rounds: int) -> tuple[Intervals, int, bool]:
     """Return the last intervals of a run, the looks, and whether one missed."""
     lab, level = Lab(world, seed, rounds), -math.log(DELTA)
     state = RandomizedSums.empty(~np.eye(NODES, dtype=np.bool_))
-    draws, batch = _draws(seed, rounds), BATCH if seed % 2 else 1
+    draws, batch = Draws.of(seed, rounds), BATCH if seed % 2 else 1
     last, looks, following = np.ones(NODES), 0, 0
     intervals = intervals_at(state, level)
     for first in range(0, rounds, batch):
         here = slice(first, min(first + batch, rounds))
-        asked, signs = _sets(last, *(one[here] for one in draws))
+        asked, signs = draws.part(here).sets(last)
         rows, _ = lab.respond(asked, lab.world.reach * signs)
         last, until = rows[-1], state.until
         state = _tell(state, asked, signs, rows)
@@ -193,24 +193,34 @@ def _watch(world: str, seed: int, rounds: int) -> tuple[Intervals, int, bool]:
     return intervals, looks, False
 
 
-def _draws(seed: int, rounds: int) -> tuple[Floats, Bools, Floats]:
-    """Return all that is drawn for the sets of a run and its coins: an order by chance (n, 3),
+class Draws(NamedTuple):
+    """All that is drawn for the sets of some rounds and their coins: an order by chance (n, 3),
     whether two are set at once (n,), and the coins (n, 3).
     """
-    rng = np.random.default_rng([seed, 47])
-    return (
-        rng.random((rounds, NODES)),
-        rng.random(rounds) < 0.5,
-        rng.choice([-1.0, 1.0], (rounds, NODES)),
-    )
 
+    chance: Floats
+    is_double: Bools
+    coins: Floats
 
-def _sets(last: Floats, chance: Floats, is_double: Bools, coins: Floats) -> tuple[Bools, Floats]:
-    """Return which variables are set in some rounds, (n, 3), and their coins."""
-    scores = (np.abs(last) + 1.0) * chance
-    ranks = (scores[:, :, None] < scores[:, None, :]).sum(axis=2)
-    asked: Bools = ranks <= is_double[:, None]
-    return asked, np.where(asked, coins, 0.0)
+    @classmethod
+    def of(cls, seed: int, n: int) -> "Draws":
+        rng = np.random.default_rng([seed, 47])
+        coins = rng.choice([-1.0, 1.0], (n, NODES))
+        return cls(rng.random((n, NODES)), rng.random(n) < 0.5, coins)
+
+    def part(self, here: slice) -> "Draws":
+        """Return some of the rounds."""
+        return Draws(self.chance[here], self.is_double[here], self.coins[here])
+
+    def sets(self, last: Floats) -> tuple[Bools, Floats]:
+        """Return which variables are set, (n, 3), and their coins.
+
+        last : (3,), values of the last round before these
+        """
+        scores = (np.abs(last) + 1.0) * self.chance
+        ranks = (scores[:, :, None] < scores[:, None, :]).sum(axis=2)
+        asked: Bools = ranks <= self.is_double[:, None]
+        return asked, np.where(asked, self.coins, 0.0)
 
 
 def _tell(state: RandomizedSums, asked: Bools, signs: Floats, rows: Floats) -> RandomizedSums:

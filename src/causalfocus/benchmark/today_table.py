@@ -66,8 +66,8 @@ def today_table(rows: Sequence[TodayCell]) -> str:
 
 The same samples of three variables for all methods, delta = {DELTA}, min_effect {SPACE.min_effect}.
 Without looks {FIXED:,} rounds, with looks one every {LOOK} rounds until every pair is decided,
-{MOST:,} at most; `certificate`: until every effect is known to {EPSILON} as well. `wrong`: runs with
-a wrong claim, with the one-sided 95 percent limit of its probability; of these `invented`: an
+{MOST:,} at most; `certificate`: until every effect is known to {EPSILON} as well. `wrong`: runs
+with a wrong claim, with the one-sided 95 percent limit of its probability; of these `invented`: an
 effect called present that is zero, `sign`: one with the wrong sign, `overlooked`: one of min_effect
 or more called absent. `undecided`: runs that did not decide on every pair. `outside`: share of the
 effects outside their intervals, at 95 percent each, by coins at 1 - delta for all. Rounds are

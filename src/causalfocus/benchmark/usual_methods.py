@@ -2,8 +2,8 @@
 
 All methods fit row j to the rounds in which j was not asked to be set, with a constant. With as
 many instruments as regressors the estimate is (Z'X)^-1 Z'y with covariance
-s^2 (Z'X)^-1 Z'Z (X'Z)^-1, s^2 the variance of the residuals. That is two-stage least squares with the coins for Z, and
-ordinary least squares with Z = X. The p-values are those of t-tests.
+s^2 (Z'X)^-1 Z'Z (X'Z)^-1, s^2 the variance of the residuals. That is two-stage least squares with
+the coins for Z, and ordinary least squares with Z = X. The p-values are those of t-tests.
 """
 
 from dataclasses import dataclass

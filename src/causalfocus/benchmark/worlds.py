@@ -1,9 +1,10 @@
 """Systems as laboratories have them: linear, with everything else that goes wrong.
 
 A world is a kind of trouble; a lab is one system of three variables in such a world, the same for
-the same world and seed. Seeds draw the same direct effects in every world, but for the loop that
-the world with feedback adds, so that runs in two worlds can be compared. All noise has a standard
-deviation of one, but for that of outliers, of drift and of days, which comes on top.
+the same world and seed. A seed draws the same direct effects in every world, so that runs in two
+worlds can be compared; where there is feedback one effect more closes a loop, and other effects are
+drawn if that would not settle. All noise has a standard deviation of one; outliers, drift and days
+come on top.
 
 The target is always the matrix of direct effects on true values: what a variable changes by, per
 unit of another. Where recorded values have errors, y = x + m, these are not the coefficients of any
@@ -15,6 +16,7 @@ and what is in brackets does not depend on coins, although it is correlated with
 includes the recorded value of a variable that was set: it is set to its value and misread.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
@@ -59,57 +61,57 @@ Noise = Callable[[np.random.Generator, int], Floats]
 """Of n rounds, (n, 3). The first rounds are the same however many are drawn."""
 
 
-def gaussian(rng: np.random.Generator, n: int) -> Floats:
+def plain_noise(rng: np.random.Generator, n: int) -> Floats:
     return rng.normal(size=(n, NODES))
 
 
-def heavy(rng: np.random.Generator, n: int) -> Floats:
+def heavy_tails(rng: np.random.Generator, n: int) -> Floats:
     """Student's t with three degrees of freedom, of variance one."""
-    return rng.standard_t(3, size=(n, NODES)) / np.sqrt(3.0)
+    return np.asarray(rng.standard_t(3, size=(n, NODES)) / math.sqrt(3.0), np.float64)
 
 
-def outlying(rng: np.random.Generator, n: int) -> Floats:
+def outliers(rng: np.random.Generator, n: int) -> Floats:
     """One value in twenty has ten times the standard deviation."""
     which, values = rng.spawn(2)
     scales = np.where(which.random((n, NODES)) < 0.05, 10.0, 1.0)
     return scales * values.normal(size=(n, NODES))
 
 
-def skewed(rng: np.random.Generator, n: int) -> Floats:
+def skewed_noise(rng: np.random.Generator, n: int) -> Floats:
     return rng.exponential(size=(n, NODES)) - 1.0
 
 
-def autocorrelated(rng: np.random.Generator, n: int) -> Floats:
+def lasting_noise(rng: np.random.Generator, n: int) -> Floats:
     """An autoregression: 0.7 of the last round's noise goes on into the next."""
     shocks = rng.normal(size=(n, NODES))
-    shocks[1:] *= np.sqrt(1.0 - 0.7**2)
+    shocks[1:] *= math.sqrt(1.0 - 0.7**2)
     found: Floats = lfilter([1.0], [1.0, -0.7], shocks, axis=0)
     return found
 
 
-def drifting(rng: np.random.Generator, n: int) -> Floats:
+def drift(rng: np.random.Generator, n: int) -> Floats:
     """All variables drift by one standard deviation in a thousand rounds."""
-    return gaussian(rng, n) + TREND * np.arange(n)[:, None]
+    return plain_noise(rng, n) + TREND * np.arange(n)[:, None]
 
 
-def daily(rng: np.random.Generator, n: int) -> Floats:
+def day_effects(rng: np.random.Generator, n: int) -> Floats:
     """Every day has an offset of one standard deviation, common to all variables."""
     days, values = rng.spawn(2)
     offsets = days.normal(size=-(-n // DAY))
-    return gaussian(values, n) + np.repeat(offsets, DAY)[:n, None]
+    return plain_noise(values, n) + np.repeat(offsets, DAY)[:n, None]
 
 
-def hidden(correlation: float) -> Noise:
+def hidden_cause(correlation: float) -> Noise:
     """Return the noise with one hidden common cause of two variables."""
 
     def draw(rng: np.random.Generator, n: int) -> Floats:
         which, causes, values = rng.spawn(3)
         pair = which.choice(NODES, 2, replace=False)
         signs = which.choice([-1.0, 1.0], 2)
-        noise = gaussian(values, n)
+        noise = plain_noise(values, n)
         cause = causes.normal(size=(n, 1)) * signs
-        noise[:, pair] *= np.sqrt(1.0 - correlation)
-        noise[:, pair] += np.sqrt(correlation) * cause
+        noise[:, pair] *= math.sqrt(1.0 - correlation)
+        noise[:, pair] += math.sqrt(correlation) * cause
         return noise
 
     return draw
@@ -131,7 +133,7 @@ class World:
         by the randomized rule
     """
 
-    noise: Noise = gaussian
+    noise: Noise = plain_noise
     reach: float = 2.0
     has_loop: bool = False
     misreading: float = 0.0
@@ -151,19 +153,19 @@ class World:
 WORLDS: Final[dict[str, World]] = {
     "clean": World(is_assumed=True),
     "clean, reach 1": World(reach=1.0, is_assumed=True),
-    "hidden cause 0.3": World(noise=hidden(0.3)),
-    "hidden cause 0.5": World(noise=hidden(0.5)),
-    "hidden cause 0.8": World(noise=hidden(0.8)),
-    "hidden cause 0.3, reach 1": World(noise=hidden(0.3), reach=1.0),
-    "hidden cause 0.5, reach 1": World(noise=hidden(0.5), reach=1.0),
-    "hidden cause 0.8, reach 1": World(noise=hidden(0.8), reach=1.0),
+    "hidden cause 0.3": World(noise=hidden_cause(0.3)),
+    "hidden cause 0.5": World(noise=hidden_cause(0.5)),
+    "hidden cause 0.8": World(noise=hidden_cause(0.8)),
+    "hidden cause 0.3, reach 1": World(noise=hidden_cause(0.3), reach=1.0),
+    "hidden cause 0.5, reach 1": World(noise=hidden_cause(0.5), reach=1.0),
+    "hidden cause 0.8, reach 1": World(noise=hidden_cause(0.8), reach=1.0),
     "feedback": World(has_loop=True),
-    "t(3) noise": World(noise=heavy),
-    "outliers": World(noise=outlying),
-    "skewed noise": World(noise=skewed),
-    "AR(0.7) noise": World(noise=autocorrelated),
-    "drift": World(noise=drifting),
-    "day effects": World(noise=daily),
+    "t(3) noise": World(noise=heavy_tails),
+    "outliers": World(noise=outliers),
+    "skewed noise": World(noise=skewed_noise),
+    "AR(0.7) noise": World(noise=lasting_noise),
+    "drift": World(noise=drift),
+    "day effects": World(noise=day_effects),
     "measurement noise": World(misreading=1.0),
     "settings reach 0.7": World(share=0.7, is_assumed=True),
     "settings fail": World(failing=0.2, is_assumed=True),
@@ -267,8 +269,7 @@ def total_effects(weights: Floats) -> Floats:
     """
     p = len(weights)
     is_set = np.arange(2**p)[:, None] >> np.arange(p) & 1 == 1
-    found: Floats = np.linalg.inv(np.eye(p) - np.where(is_set[:, :, None], 0.0, weights))
-    return found
+    return np.asarray(np.linalg.inv(np.eye(p) - np.where(is_set[:, :, None], 0.0, weights)))
 
 
 def largest_gain(weights: Floats) -> float:
