@@ -82,7 +82,7 @@ def test_a_lab_says_when_its_rounds_are_over() -> None:
 
 @pytest.mark.parametrize("correlation", [0.3, 0.5, 0.8])
 def test_a_hidden_cause_correlates_two_noises(correlation: float) -> None:
-    found = np.corrcoef(noise_of(f"hidden cause {correlation}").T)
+    found = np.asarray(np.corrcoef(noise_of(f"hidden cause {correlation}").T))
     sizes = np.sort(np.abs(found[np.triu_indices(NODES, 1)]))
     np.testing.assert_allclose(sizes, [0.0, 0.0, correlation], atol=0.03)
     np.testing.assert_allclose(noise_of(f"hidden cause {correlation}").var(axis=0), 1.0, atol=0.05)
