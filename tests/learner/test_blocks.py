@@ -10,9 +10,9 @@ from scipy import stats
 
 import causalfocus as cf
 from causalfocus.campaign.checkpoint import pack, unpack
+from causalfocus.learner.asking import Ask
 from causalfocus.learner.blocks import Blocking, Blocks
 from causalfocus.learner.parts import are_same
-from causalfocus.learner.state import Ask
 from causalfocus.system.choices import Choices
 from causalfocus.system.coins import coins_of
 from worlds import CHAIN, SPACE, actions_of, new_focus, play, rig

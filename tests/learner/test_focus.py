@@ -164,7 +164,10 @@ def test_one_node_has_nothing_to_learn() -> None:
         ({"delta": 1.5}, "got 1.5"),
         ({"delta": "x"}, "delta is a probability"),
         ({"epsilon": 0.2}, "above min_effect / 2"),
-        ({"rule": "soon"}, "must be one of 'gaussian', 'class', 'paper', or .* got 'soon'"),
+        (
+            {"rule": "soon"},
+            "must be one of 'randomized', 'gaussian', 'class', 'paper', or .* got 'soon'",
+        ),
         ({"design": "best"}, "must be 'focus' or 'uniform', got 'best'"),
         ({"rule": "paper", "epsilon": None}, "needs an epsilon"),
     ],

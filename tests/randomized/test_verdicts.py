@@ -7,12 +7,12 @@ import pytest
 
 import causalfocus as cf
 from causalfocus.arrays import Floats
+from causalfocus.guarantees.effects import Effect, effects_by_coins
 from causalfocus.guarantees.randomized_intervals import (
     Demands,
     intervals_at,
     level_of,
 )
-from causalfocus.guarantees.randomized_verdicts import EffectVerdict, verdicts_by_coins
 from causalfocus.moments.effect_intervals import Intervals, no_intervals
 from causalfocus.moments.randomized_sums import RandomizedSums
 from randomized.rigs import CHAIN, bench, hidden
@@ -20,13 +20,12 @@ from randomized.rigs import CHAIN, bench, hidden
 COARSE = Demands(np.full((3, 3), 0.3), np.full((3, 3), 0.35))
 
 
-def verdict(
-    low: float, high: float, epsilon: float = 0.1, min_effect: float = 0.3
-) -> EffectVerdict:
+def verdict(low: float, high: float, epsilon: float = 0.1, min_effect: float = 0.3) -> Effect:
     lows, highs = np.array([[0.0, 0.0], [low, 0.0]]), np.array([[0.0, 0.0], [high, 0.0]])
     found = Intervals(lows, highs, 100)
     demands = Demands(np.full((2, 2), epsilon), np.full((2, 2), min_effect))
-    (one,) = (v for v in verdicts_by_coins(found, demands, ("a", "b")) if v.effect == "b")
+    claim = cf.LinearSEM(demands.claim(found), 1.0, names=["a", "b"])
+    (one,) = (v for v in effects_by_coins(found, demands, claim) if v.effect == "b")
     return one
 
 
@@ -45,23 +44,22 @@ def verdict(
     ],
 )
 def test_findings(low: float, high: float, finding: str) -> None:
-    assert verdict(low, high).finding == finding
+    assert verdict(low, high).verdict == finding
 
 
 def test_what_an_open_pair_waits_for() -> None:
-    absent = verdict(-0.25, 0.35)
-    assert absent.radius == pytest.approx(0.25) and absent.half == pytest.approx(0.3)
+    absent = verdict(-0.25, 0.35)  # its middle leaves 0.25 to min_effect
+    assert absent.half == pytest.approx(0.3) and not absent.is_settled
     assert absent.waits_for == pytest.approx(100 * (0.3 / 0.25) ** 2)
-    assert absent.half_after(round(absent.waits_for)) == pytest.approx(absent.radius)
-    present = verdict(0.4, 0.8)
-    assert present.radius == 0.1 and present.waits_for == pytest.approx(400)
-    assert verdict(0.45, 0.55).waits_for == 100
+    assert verdict(0.4, 0.8).waits_for == pytest.approx(400)
+    settled = verdict(0.45, 0.55)
+    assert settled.is_settled and settled.waits_for == 100
     assert verdict(-math.inf, math.inf).waits_for == math.inf
 
 
-def test_a_refuted_row_has_no_verdicts() -> None:
-    with pytest.raises(cf.InvalidInputError, match="No linear row is left for b"):
-        verdict(0.4, 0.3)
+def test_a_refuted_row_is_open() -> None:
+    refuted = verdict(0.4, 0.3)
+    assert refuted.verdict == "open" and not refuted.is_settled
 
 
 def test_a_claim_holds_where_intervals_prove_it() -> None:
@@ -102,10 +100,11 @@ def test_verdicts_never_change_back() -> None:
     for _ in range(60):
         one.play(20)
         kept = kept.intersect(intervals_at(one.state, 3.0))
-        for pair in verdicts_by_coins(kept, COARSE, ("a", "b", "c")):
+        claim = cf.LinearSEM(COARSE.claim(kept) * (CHAIN != 0.0), 1.0, names=["a", "b", "c"])
+        for pair in effects_by_coins(kept, COARSE, claim):
             before = findings.get((pair.cause, pair.effect), "open")
-            assert before == "open" or pair.finding in (before, "present, small")
-            findings[pair.cause, pair.effect] = pair.finding
+            assert before == "open" or pair.verdict in (before, "present, small")
+            findings[pair.cause, pair.effect] = pair.verdict
     assert findings["a", "b"] == findings["b", "c"] == "present"
     assert findings["a", "c"] == findings["c", "b"] == "absent"
 

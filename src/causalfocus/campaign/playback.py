@@ -14,10 +14,10 @@ from causalfocus.campaign.checkpoint import pack, unpack
 from causalfocus.campaign.events import Event, Toss
 from causalfocus.campaign.specification import Specification
 from causalfocus.errors import CausalFocusError, InvalidInputError
+from causalfocus.learner.asking import Ask
 from causalfocus.learner.focus import Focus
 from causalfocus.learner.protocol import Sample, Told
 from causalfocus.learner.result import Result
-from causalfocus.learner.state import Ask
 from causalfocus.system.actions import OBSERVE, Action
 
 POINTS_PER_DOUBLING: Final = 32

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["curve", "action", "drift", "constant", "noise", "weak", "effect", "loss"]
+Kind = Literal["curve", "action", "drift", "constant", "noise", "weak", "effect", "loss", "line"]
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,11 @@ class Alarm:
                 return f"the noise of {self.node} is out of the range of the class"
             case "effect":
                 return f"no effect of {self.cause} on {self.node} of the sizes in the class fits"
+            case "line":
+                return (
+                    f"no linear equation of {self.node} explains what the coins did: its response "
+                    f"to some cause curves, or depends on another"
+                )
             case "loss":
                 return f"how often a value is missing depends on {self.action}"
             case "weak":

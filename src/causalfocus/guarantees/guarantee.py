@@ -32,15 +32,19 @@ from typing import ClassVar, NamedTuple, Self
 import numpy as np
 
 from causalfocus.allocation.pursuit import Stage
+from causalfocus.allocation.set_plan import SetPlan
 from causalfocus.arrays import Bools, Floats
 from causalfocus.errors import InvalidInputError
 from causalfocus.guarantees.alarm import Alarm
 from causalfocus.guarantees.decision import Decision
+from causalfocus.guarantees.effects import Effect
 from causalfocus.guarantees.lags import Lags
 from causalfocus.guarantees.verdicts import Interval, Verdict, verdicts_on
 from causalfocus.kernels.records import Parameters, PlainSettings
 from causalfocus.kernels.sums import population
+from causalfocus.moments.coin_record import CoinRecord
 from causalfocus.moments.moments import Moments
+from causalfocus.moments.randomized_sums import Intent
 from causalfocus.oracles.for_kernels import model_of, parameters_of
 from causalfocus.system.action_set import ActionSet
 from causalfocus.system.actions import Action
@@ -121,6 +125,9 @@ class Guarantee(ABC):
     """Whether the paper's game chooses the actions when all rivals in `stages` are done; else the
     last stage goes on."""
 
+    plans_sets: ClassVar[bool] = False
+    """Whether `plan` says which variables to set; then nothing is pursued and no game is played."""
+
     tosses_coins: ClassVar[bool] = True
     """Whether a fair coin picks the ends of the ranges, unless the user asks for the game to."""
 
@@ -139,6 +146,11 @@ class Guarantee(ABC):
     def threshold(self) -> float:
         """What the evidence must reach, in nats."""
         return math.log(1.0 / self.delta)
+
+    @property
+    def keeps_moments(self) -> bool:
+        """Whether the rule reads the moments of the samples; else they are only counted."""
+        return True
 
     @property
     def bounds_noise(self) -> bool:
@@ -165,6 +177,26 @@ class Guarantee(ABC):
     def settings(self) -> PlainSettings:
         """The choices as the kernels take them."""
         return self.choices.arrays
+
+    def new_coins(self) -> CoinRecord | None:
+        """What a rule by coins remembers before the first ask; None if it is none. It comes back
+        with the moments, as `Moments.coins`.
+        """
+        return None
+
+    def coins_with_ask(self, coins: CoinRecord, intent: Intent) -> CoinRecord:
+        """The record with one more ask, of which nothing came yet."""
+        del intent
+        return coins
+
+    def coins_with_answer(self, coins: CoinRecord, number: int, row: Floats | None) -> CoinRecord:
+        """The record with what came of an ask; None if nothing will that counts."""
+        del number, row
+        return coins
+
+    def plan(self, moments: Moments, estimate: LinearSEM) -> SetPlan:
+        """Which variables to set in the rounds to come, and how often, by what is known now."""
+        raise NotImplementedError(f"The rule {self.name!r} makes no plans.")
 
     @abstractmethod
     def estimate(self, moments: Moments) -> LinearSEM:
@@ -290,6 +322,30 @@ class Guarantee(ABC):
         """Per edge of the estimate, the weights that the evidence does not reject at delta."""
         del moments, estimate
         return ()
+
+    def effects(
+        self, moments: Moments, decision: Decision, estimate: LinearSEM
+    ) -> tuple[Effect, ...]:
+        """On every pair of variables: estimate, interval, verdict, and what it waits for."""
+        intervals = {(one.cause, one.effect): one for one in self.intervals(moments, estimate)}
+        weights = {(cause, effect): weight for cause, effect, weight in estimate.edges}
+        found = []
+        for one in self.verdicts(decision, estimate):
+            pair = one.cause, one.effect
+            known, is_settled = intervals.get(pair), one.stand != "open"
+            found.append(
+                Effect(
+                    cause=one.cause,
+                    effect=one.effect,
+                    estimate=weights.get(pair, 0.0),
+                    low=-math.inf if known is None else known.low,
+                    high=math.inf if known is None else known.high,
+                    verdict=one.stand,
+                    is_settled=is_settled,
+                    waits_for=float(decision.rounds) if is_settled else math.inf,
+                )
+            )
+        return tuple(found)
 
     def verdicts(self, decision: Decision, estimate: LinearSEM) -> tuple[Verdict, ...]:
         """On every pair of variables, what a decision on an estimate says of a direct effect."""

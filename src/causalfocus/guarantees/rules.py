@@ -8,17 +8,18 @@ from causalfocus.guarantees.class_ import ClassRule
 from causalfocus.guarantees.gaussian import GaussianRule
 from causalfocus.guarantees.guarantee import Guarantee
 from causalfocus.guarantees.paper import PaperRule
+from causalfocus.guarantees.randomized import RandomizedRule
 from causalfocus.system.action_set import ActionSet
 from causalfocus.system.choices import Ends
 from causalfocus.system.space import ModelClass
 
-RuleName = Literal["gaussian", "class", "paper"]
+RuleName = Literal["randomized", "gaussian", "class", "paper"]
 
 Rule = RuleName | str | type[Guarantee]
 """One of the names, or a rule of your own."""
 
 RULES: Final[dict[str, type[Guarantee]]] = {
-    kind.name: kind for kind in (GaussianRule, ClassRule, PaperRule)
+    kind.name: kind for kind in (RandomizedRule, GaussianRule, ClassRule, PaperRule)
 }
 """What each assumes more than the one before it."""
 

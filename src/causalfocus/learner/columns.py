@@ -20,7 +20,7 @@ from typing import Final
 import numpy as np
 
 from causalfocus.allocation.search import best_sets
-from causalfocus.arrays import Bools, Floats
+from causalfocus.arrays import Bools, Floats, Ints
 from causalfocus.guarantees.decision import Decision
 from causalfocus.guarantees.designs import room_of, rough_design_for
 from causalfocus.guarantees.guarantee import Guarantee
@@ -38,6 +38,24 @@ MOST_COLUMNS: Final = 8
 
 BETTER: Final = 1.01
 """How much more a set must tell against a rival that lags than the best column does."""
+
+
+def choices_with(choices: Choices, sets: Bools) -> Choices:
+    """The choices with some sets of variables among them; the same if they are already.
+
+    sets : (m, p), no two of them alike
+    """
+    if choices.is_whole:
+        return choices
+    known = set(choices.columns)
+    made = tuple(one for one in columns_of(sets, choices.actions.names) if one not in known)
+    return replace(choices, columns=choices.columns + made) if made else choices
+
+
+def choices_at(choices: Choices, sets: Bools) -> Ints:
+    """(m,), which choices some sets of variables are."""
+    known = {targets: i for i, targets in enumerate(choices.targets)}
+    return np.array([known[one] for one in columns_of(sets, choices.actions.names)])
 
 
 def more_choices(rule: Guarantee, estimate: LinearSEM, decision: Decision) -> Choices:

@@ -1,9 +1,11 @@
 """FOCUS: ask, tell, and stop with a certificate (Algorithm focus). The way of a round: `round`."""
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from causalfocus.allocation.latitude import Latitude
 from causalfocus.arrays import Floats
@@ -20,11 +22,16 @@ from causalfocus.guarantees import (
 from causalfocus.guarantees.designs import design_for
 from causalfocus.guarantees.losses import loss_alarms
 from causalfocus.guarantees.verdicts import verdicts_on
+from causalfocus.learner.asking import Ask
+from causalfocus.learner.effects import Effects
 from causalfocus.learner.protocol import Told
 from causalfocus.learner.recording import Recording
 from causalfocus.learner.result import Result, refutation_in_words
 from causalfocus.learner.round import Design, FocusState, Rounds
+from causalfocus.learner.state import Asks
+from causalfocus.moments.coin_record import CoinRecord
 from causalfocus.moments.moments import Moments
+from causalfocus.moments.randomized_sums import Intent, signs_of
 from causalfocus.oracles.beliefs import edge_probabilities
 from causalfocus.system.action_set import ActionSet
 from causalfocus.system.actions import Action
@@ -90,9 +97,11 @@ class Focus(Recording[FocusState]):
                 f"design='uniform' takes all actions in turn, and there are {len(actions):,}. "
                 f"Allow fewer at once, for example at_once=2, or take design='focus'."
             )
+        self._keeps_moments = self.guarantee.keeps_moments
         super().__init__(choices, seed)
         self._rounds = Rounds(self.guarantee, design)
-        self._state = self._rounds.start(self._blank_state())
+        blank = self._blank_state().change(coins=self.guarantee.new_coins())
+        self._state = self._rounds.start(blank)
 
     @property
     def space(self) -> ModelClass:
@@ -174,6 +183,39 @@ class Focus(Recording[FocusState]):
             cost = 1.0 if at is None else float(self.choices.relative_costs[at])
         return self._rounds.learn(self._write_down(told), cost)
 
+    def _coins_of(self, asks: Asks, more: Sequence[Ask] = ()) -> CoinRecord | None:
+        coins = self._state.coins
+        if coins is None:
+            return None
+        for ask in more:
+            coins = self.guarantee.coins_with_ask(coins, self._intent_of(ask))
+        gone = {ask.number for ask in (*self.pending, *more)} - {ask.number for ask in asks.pending}
+        for number in sorted(gone):
+            coins = self.guarantee.coins_with_answer(coins, number, None)
+        return coins
+
+    def _intent_of(self, ask: Ask) -> Intent:
+        asked = np.array([name in ask.action.targets for name in self.names])
+        return Intent(ask.number, asked, signs_of(self.seed, ask.number, ask.coins, self.names))
+
+    def _coins_after(self, told: Told) -> CoinRecord | None:
+        """By intention: a round counts by what was asked for, whatever was achieved; one that was
+        withdrawn, or of which a value is missing, does not count.
+        """
+        coins = self._state.coins
+        if coins is None or told.ask is None:
+            return coins
+        row = None if told.withdrawn or not told.is_complete else told.sample
+        return self.guarantee.coins_with_answer(coins, told.ask, row)
+
+    def effects(self) -> Effects:
+        """On every pair of variables: estimate, interval, verdict, and what it waits for. Under the
+        randomized rule all of it is right at the same time, at any moment, except with probability
+        delta; under the others verdicts come with the certificate.
+        """
+        rows = self.guarantee.effects(self.moments, self.decision, self.estimate)
+        return Effects(rows, self.rounds)
+
     def result(self) -> Result:
         """What was certified once there is a certificate, or the refutation; until then the present
         estimate.
@@ -239,7 +281,7 @@ class Focus(Recording[FocusState]):
 
         stored : by name, as `parts.stored_values` gives them
         """
-        moments = Moments.from_state(self.names, stored["moments"])
+        moments = Moments.from_state(self.names, stored["moments"], stored["coins"])
         rule, columns = self.guarantee, stored["columns"]
         if columns != rule.choices.columns:
             rule = rule.on(replace(rule.choices, columns=columns))
@@ -265,8 +307,10 @@ class Focus(Recording[FocusState]):
 
     def _again(self, space: ModelClass, rule: Rule, log: Iterable[Told] | None) -> "Focus":
         twin = self._twin(space, rule)
-        for told in self.log if log is None else log:
-            twin.take(told)
+        for _ in twin.take_again(
+            tuple(self.log if log is None else log), self.pending if log is None else ()
+        ):
+            pass
         if log is None:
             twin.adopt(twin.state.change(asks=self._state.asks))
         return twin

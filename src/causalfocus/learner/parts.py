@@ -75,6 +75,9 @@ def put_together(kind: Any, tree: Any, arrays: Mapping[str, Any]) -> Any:
         return arrays[tree["array"]]
     if origin is tuple:
         return _put_tuple(kind, inner, tree, arrays)
+    if isinstance(kind, type) and issubclass(kind, tuple):
+        hints = tuple(get_type_hints(kind).values())
+        return kind(*_put_tuple(kind, hints, tree, arrays))
     if origin in (dict, Mapping):
         return _put_mapping(kind, inner, tree, arrays)
     if is_dataclass(kind) and isinstance(kind, type):

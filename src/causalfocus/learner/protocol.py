@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from causalfocus.arrays import Floats
 from causalfocus.guarantees.decision import Decision
+from causalfocus.learner.asking import Ask
 from causalfocus.system.actions import Action
 from causalfocus.system.sem import LinearSEM
 
@@ -33,6 +34,7 @@ class Told:
     mark : "withdrawn" if a person has taken it back: it keeps its place in the log and counts for
         nothing; "lost" if a value could not be measured; "far" if a setting missed by more than was
         tolerated when it was written down, which is not decided anew if more is tolerated later
+    asked : the ask that it answers, with its coins, as far as it is known
     """
 
     action: Action
@@ -40,6 +42,7 @@ class Told:
     ask: int | None = None
     failed: tuple[str, ...] = ()
     mark: Mark = ""
+    asked: Ask | None = None
 
     @property
     def withdrawn(self) -> bool:

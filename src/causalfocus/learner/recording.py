@@ -1,7 +1,7 @@
 """What every learner does alike: ask, and take in a sample whole or not at all."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, MutableSequence, Sequence
+from collections.abc import Iterable, Iterator, MutableSequence, Sequence
 from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
@@ -10,11 +10,13 @@ import numpy as np
 from causalfocus.allocation.latitude import Latitude
 from causalfocus.arrays import Floats
 from causalfocus.errors import InvalidInputError
+from causalfocus.learner.asking import Ask, asks_of
 from causalfocus.learner.blocks import Blocking, Blocks
 from causalfocus.learner.protocol import Sample, Told
 from causalfocus.learner.seed import checked_seed
-from causalfocus.learner.state import Ask, Asks, LearnerState
+from causalfocus.learner.state import Asks, LearnerState
 from causalfocus.learner.tallies import cost_of, tally
+from causalfocus.moments.coin_record import CoinRecord
 from causalfocus.moments.moments import Moments
 from causalfocus.moments.state import State as MomentState
 from causalfocus.system.actions import Action
@@ -33,6 +35,7 @@ class Recording(ABC, Generic[S]):
     """
 
     _state: S
+    _keeps_moments = True
 
     def __init__(self, choices: Choices, seed: int | None) -> None:
         self.actions, self._choices = choices.actions, choices
@@ -42,9 +45,10 @@ class Recording(ABC, Generic[S]):
 
     def _blank_state(self) -> LearnerState:
         """What every learner starts with."""
+        keeps, p = self._keeps_moments, len(self.names)
         return LearnerState(
             rounds=0,
-            moments=MomentState.empty(len(self.names)),
+            moments=MomentState.empty(p) if keeps else MomentState.bare(),
             counts=np.zeros(len(self._choices)),
             tallies={},
             losses={},
@@ -84,7 +88,7 @@ class Recording(ABC, Generic[S]):
     @property
     def moments(self) -> Moments:
         """Of all samples so far. A copy: what is added to it changes nothing here."""
-        return Moments.from_state(self.names, self._state.moments)
+        return Moments.from_state(self.names, self._state.moments, self._state.coins)
 
     @property
     def counts(self) -> dict[Action, int]:
@@ -132,8 +136,8 @@ class Recording(ABC, Generic[S]):
         more = self.next_asks(n - len(known), (*pending, *known))
         if self._state.moments is not state.moments:  # told meanwhile: all is chosen again
             return self.ask_batch(n, pending)
-        asks = self._state.asks
-        self._state = self._state.change(asks=asks.issue(more, self._blocks_after(more)))
+        asks = self._state.asks.issue(more, self._blocks_after(more))
+        self._state = self._state.change(asks=asks, coins=self._coins_of(asks, more))
         return known + [ask.action for ask in more]
 
     def choose(self, n: int, pending: Sequence[Action] = ()) -> list[Action]:
@@ -200,9 +204,11 @@ class Recording(ABC, Generic[S]):
 
         Put in the order of their numbers, asks lead to the same blocks again.
         """
-        ask = Ask(number, action, self.rounds, coins)
+        self._put(Ask(number, action, self.rounds, coins))
+
+    def _put(self, ask: Ask) -> None:
         asks = self._state.asks.put(ask, self._blocks_after([ask]))
-        self._state = self._state.change(asks=asks)
+        self._state = self._state.change(asks=asks, coins=self._coins_of(asks, [ask]))
 
     def withdraw(self, number: int) -> None:
         """Give up a pending ask: it will not be performed. Blocks and their coins stay as they are:
@@ -210,7 +216,21 @@ class Recording(ABC, Generic[S]):
         """
         if all(ask.number != number for ask in self.pending):
             raise InvalidInputError(f"There is no pending ask with the number {number!r}.")
-        self._state = self._state.change(asks=self._state.asks.settle(number))
+        asks = self._state.asks.settle(number)
+        self._state = self._state.change(asks=asks, coins=self._coins_of(asks))
+
+    def _coins_of(self, asks: Asks, more: Sequence[Ask] = ()) -> CoinRecord | None:
+        """What a rule by coins remembers once some more was asked for.
+
+        asks : as they are then; those that are no longer among them were given up
+        """
+        del asks, more
+        return self._state.coins
+
+    def _coins_after(self, told: Told) -> CoinRecord | None:
+        """What a rule by coins remembers after a line of the log."""
+        del told
+        return self._state.coins
 
     def _require_asking(self) -> None:
         """Raise if there is nothing more to ask."""
@@ -240,14 +260,32 @@ class Recording(ABC, Generic[S]):
         """
         given, asks = _checked_failures(action, failed), self._state.asks
         row = self.moments.as_row(action, sample, allow_missing=True, failed=given)
-        number = asks.find(action) if asks.pending else None
-        told = Told(action, _freeze(row), number, given)
+        asked = asks.find(action) if asks.pending else None
+        number = None if asked is None else asked.number
+        told = Told(action, _freeze(row), number, given, asked=asked)
         self._take(told if told.is_complete else replace(told, mark="lost"))
 
     def take(self, told: Told) -> None:
         """Take in a line of a log, which says itself which ask it answers."""
         row = self.moments.as_row(told.action, told.sample, allow_missing=True)
-        self._take(replace(told, sample=_freeze(row)))
+        asked = told.asked
+        if asked is None and told.ask is not None:
+            asked = self._state.asks.get(told.ask)
+        self._take(replace(told, sample=_freeze(row), asked=asked))
+
+    def take_again(self, lines: Sequence[Told], pending: Sequence[Ask] = ()) -> Iterator[Told]:
+        """Take in a log from the start, line by line, each after the asks that had come before it.
+
+        pending : asks that no line answers
+        """
+        due = asks_of(lines, pending)
+        for told in lines:
+            while due and due[0].rounds <= self.rounds:
+                self._put(due.popleft())
+            self.take(told)
+            yield told
+        while due:
+            self._put(due.popleft())
 
     def _take(self, told: Told) -> None:
         asks, state = self._state.asks, self.after(told)
@@ -255,7 +293,8 @@ class Recording(ABC, Generic[S]):
             del self._log[state.rounds - 1 :]  # of a round that was interrupted
         self._log.append(told)
         if self._state.asks is not asks:  # somebody asked while this was being learned
-            state = state.change(asks=self._state.asks.settle(told.ask))
+            coins = self._coins_after(told)
+            state = state.change(asks=self._state.asks.settle(told.ask), coins=coins)
         self._state = state  # until here nothing has happened, and from here on everything has
 
     @abstractmethod
@@ -266,8 +305,10 @@ class Recording(ABC, Generic[S]):
         """The present state with a sample written down and nothing learned from it."""
         moments, counts, tallies = self.moments, self._state.counts, self._state.tallies
         is_evidence = self.is_evidence(told)
-        if is_evidence:
+        if is_evidence and self._keeps_moments:
             moments.add_row(told.effective_action, told.sample)
+        elif is_evidence:
+            moments.count_row()
         at, losses = self.choices.index(told.action), self._state.losses
         if at is not None and not told.withdrawn:
             counts = counts.copy()
@@ -284,6 +325,7 @@ class Recording(ABC, Generic[S]):
             tallies=tallies,
             losses=losses,
             asks=self._asks_after(told),
+            coins=self._coins_after(told),
             **({} if told.withdrawn else self._other_cost_of(told.action, is_listed=is_listed)),
         )
 

@@ -21,10 +21,11 @@ from causalfocus.allocation import (
     pursued_action,
     track,
 )
+from causalfocus.allocation.set_plan import Shares
 from causalfocus.arrays import Floats
 from causalfocus.guarantees.decision import Decision
 from causalfocus.guarantees.guarantee import Guarantee
-from causalfocus.learner.columns import more_choices
+from causalfocus.learner.columns import choices_at, choices_with, more_choices
 from causalfocus.learner.result import Result, result_of
 from causalfocus.learner.schedule import Schedule
 from causalfocus.learner.state import LearnerState
@@ -121,6 +122,8 @@ class Rounds:
             standing=standing,
             columns=self.guarantee.choices.columns,
         )
+        if standing.rule is not self.guarantee:
+            state = _widen(state, standing)
         return self.conclude(state)
 
     def learn(self, state: FocusState, cost: float) -> FocusState:
@@ -143,7 +146,7 @@ class Rounds:
         )
 
     def moments_of(self, state: LearnerState) -> Moments:
-        return Moments.from_state(self.guarantee.actions.names, state.moments)
+        return Moments.from_state(self.guarantee.actions.names, state.moments, state.coins)
 
     def stand(
         self,
@@ -163,12 +166,16 @@ class Rounds:
         is_due = rounds >= schedule.next_survey
         decision = rule.decide(moments, estimate, counts, is_due=is_due)
         if is_due and self.design == "focus":
-            if not rule.choices.is_whole and rounds >= schedule.next_columns:
+            can_grow = not rule.choices.is_whole and not rule.plans_sets
+            if can_grow and rounds >= schedule.next_columns:
                 schedule = schedule.after_columns(rounds)
                 if may_grow and not decision.stop and self.is_told_enough(moments):
                     rule = self._grow(rule, estimate, decision)
                     counts = _pad(counts, len(rule.choices))
-            schedule = schedule.with_lags(rule.lags(decision, estimate, counts))
+            if rule.plans_sets:
+                rule, counts, schedule = self._plan(rule, moments, estimate, counts, schedule)
+            else:
+                schedule = schedule.with_lags(rule.lags(decision, estimate, counts))
         if decision.has_surveyed:
             schedule = schedule.after_survey(rounds)
         if not decision.stop and rounds >= schedule.next_check:
@@ -184,6 +191,29 @@ class Rounds:
             moments=moments,
             counts=counts,
         )
+
+    def _plan(
+        self,
+        rule: Guarantee,
+        moments: Moments,
+        estimate: LinearSEM,
+        counts: Floats,
+        schedule: Schedule,
+    ) -> tuple[Guarantee, Floats, Schedule]:
+        """What to set until the next plan, if it is time for one; sets that are no choices yet
+        become some.
+        """
+        rounds = round(moments.n)
+        if rounds < schedule.next_plan:
+            return rule, counts, schedule
+        plan = rule.plan(moments, estimate)
+        choices = choices_with(rule.choices, plan.sets)
+        if choices is not rule.choices:
+            rule = rule.on(choices)
+            counts = _pad(counts, len(choices))
+        at = choices_at(choices, plan.sets)
+        shares = Shares(at, plan.shares, counts[at])
+        return rule, counts, schedule.after_plan(shares, rounds)
 
     def _grow(self, rule: Guarantee, estimate: LinearSEM, decision: Decision) -> Guarantee:
         """The rule with more columns; the same if there is none to add."""
@@ -242,9 +272,11 @@ class Rounds:
         t : their sum, and that of actions which are not in the set
         latitude : which choices may be taken; None for all
         """
-        choices = state.standing.choices
+        choices, shares = state.standing.choices, state.standing.schedule.shares
         if self.design == "uniform":
             return least(counts / choices.sizes, latitude)
+        if shares is not None:
+            return shares.next_index(counts, latitude)
         costs = choices.relative_costs
         spent = counts * costs
         total = t + float((spent - counts).sum())
@@ -292,6 +324,12 @@ class Rounds:
         if self.design == "uniform" or self.guarantee.plays_game:
             return state.hedge.weights
         costs = state.standing.choices.relative_costs
+        shares = state.standing.schedule.shares
+        if shares is not None:
+            found: Floats = np.zeros(len(costs))
+            found[shares.at] = shares.shares * costs[shares.at]
+            found /= found.sum()
+            return found
         pending = np.zeros(len(costs))
         for _ in range(FORESEEN):
             pending[self._pursue(state, pending, (state.counts + pending) * costs)] += 1.0

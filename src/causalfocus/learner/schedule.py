@@ -4,9 +4,10 @@ The evidence holds on any schedule; a schedule moves the number of rounds alone.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
+from causalfocus.allocation.set_plan import Shares
 from causalfocus.guarantees.lags import Lags
 
 SURVEY_SHARE: Final = 100
@@ -22,6 +23,12 @@ COLUMN_GROWTH: Final = 1.25
 quarter more, and so on, when all rivals are due to be looked at."""
 
 
+FIRST_PLAN: Final = 32
+PLAN_GROWTH: Final = 1.1
+"""A rule that plans which variables to set does so before the first round, at 32 rounds, at a tenth
+more, and so on."""
+
+
 @dataclass(frozen=True)
 class Schedule:
     """What was planned after some rounds.
@@ -32,24 +39,29 @@ class Schedule:
     next_survey, next_check : rounds from which on all rivals are looked at, and the assumptions put
         to the test
     next_columns : rounds from which on columns are made, where sets of variables are not listed
+    shares : of the choices, as they were planned last, by a rule that plans
+    next_plan : rounds from which on there is another plan
     """
 
     lags: Lags | None = None
     next_survey: int = 0
     next_check: int = FIRST_CHECK
     next_columns: int = FIRST_COLUMNS
+    shares: Shares | None = None
+    next_plan: int = 0
 
     def with_lags(self, lags: Lags | None) -> "Schedule":
-        return Schedule(lags, self.next_survey, self.next_check, self.next_columns)
+        return self if lags is self.lags else replace(self, lags=lags)
 
     def after_survey(self, rounds: int) -> "Schedule":
-        next_survey = rounds + max(1, rounds // SURVEY_SHARE)
-        return Schedule(self.lags, next_survey, self.next_check, self.next_columns)
+        return replace(self, next_survey=rounds + max(1, rounds // SURVEY_SHARE))
 
     def after_check(self, rounds: int) -> "Schedule":
-        next_check = max(FIRST_CHECK, math.ceil(rounds * CHECK_GROWTH))
-        return Schedule(self.lags, self.next_survey, next_check, self.next_columns)
+        return replace(self, next_check=max(FIRST_CHECK, math.ceil(rounds * CHECK_GROWTH)))
 
     def after_columns(self, rounds: int) -> "Schedule":
-        next_columns = max(FIRST_COLUMNS, math.ceil(rounds * COLUMN_GROWTH))
-        return Schedule(self.lags, self.next_survey, self.next_check, next_columns)
+        return replace(self, next_columns=max(FIRST_COLUMNS, math.ceil(rounds * COLUMN_GROWTH)))
+
+    def after_plan(self, shares: Shares, rounds: int) -> "Schedule":
+        next_plan = max(FIRST_PLAN, math.ceil(rounds * PLAN_GROWTH))
+        return replace(self, shares=shares, next_plan=next_plan)

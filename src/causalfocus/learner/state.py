@@ -10,31 +10,14 @@ from dataclasses import dataclass
 from typing import Any, Final, Self
 
 from causalfocus.arrays import Floats
+from causalfocus.learner.asking import Ask
 from causalfocus.learner.blocks import Blocks
+from causalfocus.moments.coin_record import CoinRecord
 from causalfocus.moments.state import State as MomentState
 from causalfocus.system.actions import Action
 
 MOST_PENDING: Final = 1000
 """Asks that are remembered while nobody answers them."""
-
-
-@dataclass(frozen=True)
-class Ask:
-    """An action that a learner has asked for.
-
-    Attributes
-    ----------
-    number : from 1, in the order of asking
-    action : what is to be done
-    rounds : how many samples the learner had been told by then
-    coins : of every node whose end a fair coin picked, its name and the number of the coin: that of
-        the ask for which it was tossed; empty where the design picked the ends
-    """
-
-    number: int
-    action: Action
-    rounds: int
-    coins: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -66,9 +49,13 @@ class Asks:
         kept = tuple(one for one in self.pending if one.number != ask.number)
         return Asks(max(self.issued, ask.number), (*kept, ask), blocks)
 
-    def find(self, action: Action) -> int | None:
-        """The number of the first pending ask for an action; None if there is none."""
-        return next((ask.number for ask in self.pending if ask.action == action), None)
+    def find(self, action: Action) -> Ask | None:
+        """The first pending ask for an action; None if there is none."""
+        return next((ask for ask in self.pending if ask.action == action), None)
+
+    def get(self, number: int) -> Ask | None:
+        """The pending ask of a number; None if there is none."""
+        return next((ask for ask in self.pending if ask.number == number), None)
 
     def settle(self, number: int | None) -> "Asks":
         """Without an ask that was answered or withdrawn; None settles none."""
@@ -95,6 +82,7 @@ class LearnerState:
     last : the last action of the set that was told, where changes cost something
     other_cost : of actions that are not in the set, and of the changes from one action of it to the
         next
+    coins : what a rule by coins remembers of the rounds; None under all others
     """
 
     rounds: int
@@ -105,6 +93,7 @@ class LearnerState:
     asks: Asks
     last: Action | None = None
     other_cost: float = 0.0
+    coins: CoinRecord | None = None
 
     def change(self, **parts: Any) -> Self:
         """The same with other parts: `dataclasses.replace` would take a tenth of a round."""

@@ -19,6 +19,7 @@ from causalfocus.errors import InvalidInputError
 from causalfocus.kernels.records import Actions, Model
 from causalfocus.kernels.sums import moment_sums
 from causalfocus.moments.assumption_sums import WatchedRows
+from causalfocus.moments.coin_record import CoinRecord
 from causalfocus.moments.marks import mark_at, marks_before, training_mark
 from causalfocus.moments.state import State
 from causalfocus.moments.views import RowMoments, Split, TimedRows
@@ -63,17 +64,20 @@ class Moments:
         checked = checked_names(names)
         self._hold(checked, State.empty(len(checked)))
 
-    def _hold(self, names: tuple[str, ...], state: State) -> None:
-        self.names, self._state = names, state
+    def _hold(self, names: tuple[str, ...], state: State, coins: CoinRecord | None = None) -> None:
+        self.names, self._state, self.coins = names, state, coins
 
     @classmethod
-    def from_state(cls, names: tuple[str, ...], state: State) -> Self:
+    def from_state(
+        cls, names: tuple[str, ...], state: State, coins: CoinRecord | None = None
+    ) -> Self:
         """Moments that hold a state; the two share it, for it is never written to.
 
         names : the nodes in order, checked before
+        coins : what a rule by coins remembers of the same rounds
         """
         moments = cls.__new__(cls)
-        cls._hold(moments, names, state)
+        cls._hold(moments, names, state, coins)
         return moments
 
     @property
@@ -131,6 +135,10 @@ class Moments:
         state = self._state.with_anchor(round(self.n) + 1, is_set[0], row)
         self._state = state.after(is_set, values, row[None, :])
 
+    def count_row(self) -> None:
+        """Count one sample of which nothing else is to be remembered here."""
+        self._state = replace(self._state, n=self._state.n + 1.0)
+
     def add_many(self, actions: Sequence[Action], samples: ArrayLike) -> None:
         """Add samples in bulk, one row and one action each. On an error nothing is added."""
         if isinstance(actions, Action):
@@ -174,7 +182,7 @@ class Moments:
         self._state = self._state.merge(other.state)
 
     def copy(self) -> Self:
-        return self.from_state(self.names, self._state)
+        return self.from_state(self.names, self._state, self.coins)
 
     def rows(self, *, intercept: bool) -> RowMoments:
         """The per-node view that the engine reads."""

@@ -190,6 +190,10 @@ class RandomizedSums:
             )
         return self._settle(number, lambda one: one._replace(row=values))
 
+    def is_open(self, number: int) -> bool:
+        """Whether an ask is neither answered nor withdrawn."""
+        return any(one.intent.number == number and not one.is_complete for one in self.pending)
+
     def withdraw(self, number: int) -> "RandomizedSums":
         """Without a pending ask. The reason must be neither its coin nor its outcome."""
         return self._settle(number, lambda one: one._replace(is_withdrawn=True))

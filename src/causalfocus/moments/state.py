@@ -60,6 +60,11 @@ class State:
             watch=Watch.empty(p),
         )
 
+    @classmethod
+    def bare(cls) -> "State":
+        """That only counts samples, for a rule that remembers them in another way."""
+        return cls.empty(0)
+
     @property
     def p(self) -> int:
         return int(self.sums.shape[2])

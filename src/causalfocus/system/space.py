@@ -1,12 +1,15 @@
 """The model class: what is assumed of a system beforehand (Assumption parameter_class)."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
+from causalfocus.arrays import Bools
 from causalfocus.errors import InvalidInputError
+from causalfocus.system.names import position
 from causalfocus.system.sem import LinearSEM
 
 RELATIVE_SLACK: Final = 1e-9
@@ -24,6 +27,12 @@ class ModelClass:
     noise_variance : (low, high) range of every noise variance; None for no bound
     intercept : whether the structural equations have constants. Real systems do; the paper's
         experiments do not.
+    outcomes : nodes that are known to drive nothing; with an outcome, and for the randomized rule,
+        a variable that cannot be set does no harm
+    forbidden : (cause, effect) pairs that are known to have no direct effect; for the randomized
+        rule
+    acyclic : whether it is known that there is no feedback; the gaussian and class rules and the
+        paper's assume it in any case
 
     Examples
     --------
@@ -35,6 +44,9 @@ class ModelClass:
     max_effect: float | None = None
     noise_variance: tuple[float, float] | None = None
     intercept: bool = True
+    outcomes: tuple[str, ...] = ()
+    forbidden: tuple[tuple[str, str], ...] = ()
+    acyclic: bool = False
 
     def __post_init__(self) -> None:
         smallest = _positive("min_effect", self.min_effect)
@@ -49,8 +61,23 @@ class ModelClass:
             object.__setattr__(self, "max_effect", largest)
         if self.noise_variance is not None:
             object.__setattr__(self, "noise_variance", _variance_range(self.noise_variance))
-        if not isinstance(self.intercept, bool):
-            raise InvalidInputError(f"intercept must be True or False, got {self.intercept!r}.")
+        for name in ("intercept", "acyclic"):
+            if not isinstance(getattr(self, name), bool):
+                given = getattr(self, name)
+                raise InvalidInputError(f"{name} must be True or False, got {given!r}.")
+        object.__setattr__(self, "outcomes", _names("outcomes", self.outcomes))
+        object.__setattr__(self, "forbidden", _pairs(self.forbidden))
+
+    def unknown_effects(self, names: tuple[str, ...]) -> Bools:
+        """(p, p), row the effect and column the cause: which direct effects there may be.
+
+        names : of the nodes in order; those of outcomes and forbidden effects must be among them
+        """
+        found = ~np.eye(len(names), dtype=np.bool_)
+        found[:, [position(name, names) for name in self.outcomes]] = False
+        for cause, effect in self.forbidden:
+            found[position(effect, names), position(cause, names)] = False
+        return found
 
     @property
     def effect_limit(self) -> float:
@@ -119,6 +146,26 @@ class ModelClass:
                 f"The model is outside the class: {'; '.join(found[:3])}{more}. "
                 f"Widen the class or change the model."
             )
+
+
+def _names(what: str, given: object) -> tuple[str, ...]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise InvalidInputError(f"{what} is a list of names, got {given!r}.")
+    found = tuple(given)
+    for name in found:
+        if not isinstance(name, str):
+            raise InvalidInputError(f"{what} is a list of names; {name!r} is none.")
+    return tuple(dict.fromkeys(found))
+
+
+def _pairs(given: object) -> tuple[tuple[str, str], ...]:
+    pairs = () if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
+    found = tuple(_names("A pair in forbidden", pair) for pair in pairs)
+    if (not pairs and given not in ((), [])) or any(len(pair) != 2 for pair in found):
+        raise InvalidInputError(
+            f"forbidden is a list of pairs (cause, effect) of two different names, got {given!r}."
+        )
+    return tuple((cause, effect) for cause, effect in dict.fromkeys(found))
 
 
 def _positive(what: str, given: float) -> float:

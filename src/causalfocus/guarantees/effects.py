@@ -1,0 +1,96 @@
+"""Every pair of variables in one table: estimate, interval, verdict, and what it waits for."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from causalfocus.guarantees.randomized_intervals import Demands
+from causalfocus.moments.effect_intervals import Intervals
+from causalfocus.system.sem import LinearSEM
+
+Finding = Literal["present", "present, small", "absent", "open"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effect:
+    """What is known of one direct effect.
+
+    Attributes
+    ----------
+    cause, effect : the pair
+    estimate : the weight that is shown now; zero where none is
+    low, high : the interval; infinite where there is no bound yet
+    verdict : "present" if zero is excluded, so that the sign is certain; "present, small" if it is
+        below min_effect as well; "absent" if zero is not excluded and every value is below
+        min_effect; "open" otherwise
+    is_settled : whether the claim on this pair stands
+    waits_for : rounds in all at which it is foretold to be settled, shared out as those so far
+        were; infinite without an interval
+    """
+
+    cause: str
+    effect: str
+    estimate: float
+    low: float
+    high: float
+    verdict: Finding
+    is_settled: bool
+    waits_for: float
+
+    @property
+    def half(self) -> float:
+        """Half of the width."""
+        return 0.5 * (self.high - self.low)
+
+
+def effects_by_coins(kept: Intervals, demands: Demands, estimate: LinearSEM) -> tuple[Effect, ...]:
+    """All pairs, row by row; of rows that no linear one is left for all are open.
+
+    With intervals that hold all effects at all times every verdict is right at the same time,
+    except with probability delta; with intersections of those of all looks a verdict that is not
+    open never changes back.
+    """
+    return tuple(_effects(kept, demands, estimate))
+
+
+def _effects(kept: Intervals, demands: Demands, estimate: LinearSEM) -> Iterator[Effect]:
+    names, weights = estimate.names, estimate.weights
+    is_settled = demands.holds(kept, weights)
+    left = np.maximum(demands.min_effect - np.abs(kept.middle), 1e-3 * demands.min_effect)
+    radii = np.where(demands.claim(kept) != 0.0, demands.epsilon, left)
+    refuted = kept.is_refuted
+    for j, effect in enumerate(names):
+        for k, cause in enumerate(names):
+            if j != k:
+                low, high = float(kept.low[j, k]), float(kept.high[j, k])
+                settled = bool(is_settled[j, k]) and not refuted[j]
+                yield Effect(
+                    cause=cause,
+                    effect=effect,
+                    estimate=float(weights[j, k]),
+                    low=low,
+                    high=high,
+                    verdict="open" if refuted[j] else find(low, high, demands.min_effect[j, k]),
+                    is_settled=settled,
+                    waits_for=float(kept.rounds)
+                    if settled
+                    else _rounds_at(0.5 * (high - low), float(radii[j, k]), kept.rounds),
+                )
+
+
+def _rounds_at(half: float, radius: float, rounds: int) -> float:
+    """Rounds at which a half width that falls as their root is the radius."""
+    if math.isinf(half):
+        return math.inf
+    return rounds * max(1.0, (half / radius) ** 2)
+
+
+def find(low: float, high: float, min_effect: float) -> Finding:
+    """The verdict by an interval."""
+    is_small = max(-low, high) < min_effect
+    if low > 0.0 or high < 0.0:
+        return "present, small" if is_small else "present"
+    return "absent" if is_small else "open"

@@ -1,0 +1,321 @@
+"""The randomized rule: the guarantee of a randomized trial, for a whole graph.
+
+Each end of a range is picked by a fair coin. Nothing that a variable does not cause can depend on
+its coin: not hidden causes, not drift, not outliers, not the past. So the coins alone carry the
+evidence, and the claim assumes nothing of the noise. Assumed are linear and additive responses,
+fair coins, settings that act on others through their own variable alone, and rounds that are not
+lost for their outcome. Feedback is allowed.
+
+Terms and proofs: `kernels.randomized` (the tests, and all rows that they leave),
+`moments.randomized_sums` (what counts, and in which order), `randomized_intervals` (simultaneous
+intervals). Intervals at all looks are intersected (`randomized_record`), so that a verdict never
+changes back. The rule stops when they prove what the estimate claims of every pair.
+"""
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import ClassVar, Final
+
+import numpy as np
+
+from causalfocus.allocation.set_plan import SetPlan
+from causalfocus.arrays import Bools, Floats
+from causalfocus.errors import InvalidInputError
+from causalfocus.guarantees.alarm import Alarm
+from causalfocus.guarantees.decision import Decision
+from causalfocus.guarantees.effects import Effect, effects_by_coins
+from causalfocus.guarantees.guarantee import Guarantee, Rival, Spread
+from causalfocus.guarantees.randomized_intervals import Demands, level_of
+from causalfocus.guarantees.randomized_record import (
+    new_record,
+    with_answer,
+    with_ask,
+    without_ask,
+)
+from causalfocus.guarantees.verdicts import Interval, Stand, Verdict
+from causalfocus.moments.coin_record import CoinRecord
+from causalfocus.moments.effect_intervals import Intervals, no_intervals
+from causalfocus.moments.moments import Moments
+from causalfocus.moments.randomized_sums import Intent
+from causalfocus.oracles.gaussian import gaussian_estimate
+from causalfocus.system.sem import LinearSEM
+
+LARGEST_EXACT: Final = 14
+"""Variables up to which the guess is that of the exact engine, from all samples; with more it comes
+from the coins alone, and no moments are kept."""
+
+
+@dataclass(frozen=True)
+class RandomizedRule(Guarantee):
+    """The rule for one accuracy, resolution and confidence.
+
+    Of the class min_effect, outcomes, forbidden and acyclic are used.
+    """
+
+    name: ClassVar[str] = "randomized"
+    exploration: ClassVar[float] = 0.0
+    spread: ClassVar[Spread] = Spread(0.9, 1.05, 1.2)
+    plays_game: ClassVar[bool] = False
+    plans_sets: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.ends == "game":
+            raise InvalidInputError(
+                "The randomized rule counts nothing but coins, and with ends='game' none is "
+                "tossed. Leave ends out, or take another rule."
+            )
+        self._require_identified()
+
+    def _require_identified(self) -> None:
+        """Raise if effects on some variable can never be told apart, whatever is done."""
+        names, has_coin = self.actions.names, self.has_coin
+        for j, effect in enumerate(names):
+            coins = has_coin.copy()
+            coins[j] = False
+            stuck = [names[k] for k in np.flatnonzero(self.unknown[j] & ~has_coin)]
+            if stuck and int(self.unknown[j].sum()) > int(coins.sum()):
+                raise InvalidInputError(
+                    f"No coin picks a value of {', '.join(stuck)}, so what acts on {effect} "
+                    f"through it can never be told from what acts directly. If it drives "
+                    f"nothing, say so: ModelClass(..., outcomes={stuck!r}); or name the effects "
+                    f"that there cannot be, forbidden=[({stuck[0]!r}, {effect!r}), ...]; or make "
+                    f"it settable; or take rule='gaussian', which assumes more."
+                )
+
+    @cached_property
+    def unknown(self) -> Bools:
+        """(p, p), which direct effects there may be, row and cause."""
+        return self.space.unknown_effects(self.actions.names)
+
+    @cached_property
+    def has_coin(self) -> Bools:
+        """(p,), of which variables a coin picks the end."""
+        return np.array([span is not None and span[0] < span[1] for span in self.actions.ranges])
+
+    @cached_property
+    def demands(self) -> Demands:
+        """What a claim has to say of every pair."""
+        p = len(self.actions.names)
+        epsilon = math.inf if self.epsilon is None else self.epsilon
+        return Demands(np.full((p, p), epsilon), np.full((p, p), self.space.min_effect))
+
+    @property
+    def keeps_moments(self) -> bool:
+        return len(self.actions.names) <= LARGEST_EXACT
+
+    def new_coins(self) -> CoinRecord:
+        return new_record(self.unknown)
+
+    def coins_with_ask(self, coins: CoinRecord, intent: Intent) -> CoinRecord:
+        return with_ask(coins, intent)
+
+    def coins_with_answer(self, coins: CoinRecord, number: int, row: Floats | None) -> CoinRecord:
+        if row is None:
+            return without_ask(coins, number, self.threshold)
+        return with_answer(coins, number, row, self.threshold)
+
+    def kept(self, moments: Moments) -> Intervals:
+        """What the looks so far have left."""
+        return no_intervals(self.unknown) if moments.coins is None else moments.coins.kept
+
+    def estimate(self, moments: Moments) -> LinearSEM:
+        """The best guess, moved to where the intervals leave it.
+
+        What is settled is what can be claimed: an effect within epsilon of everything that its
+        interval holds, or none. Elsewhere the guess stands as far as its interval allows. Up to
+        fourteen variables the guess is the exact engine's, from all samples; with more, that of the
+        coins.
+        """
+        guess = self._guess(moments)
+        kept, demands = self.kept(moments), self.demands
+        if kept.is_refuted.any():
+            return guess
+        claim = demands.claim(kept)
+        is_settled = demands.holds(kept, claim)
+        within = np.clip(guess.weights, kept.low, kept.high)
+        with np.errstate(invalid="ignore"):
+            lowest, highest = kept.high - demands.epsilon, kept.low + demands.epsilon
+            near = np.clip(within, lowest, highest)
+        weights = np.where(is_settled, np.where(claim != 0.0, near, 0.0), within)
+        return LinearSEM.from_fit(weights, guess.noise_variances, guess.intercepts, guess.names)
+
+    def _guess(self, moments: Moments) -> LinearSEM:
+        if self.keeps_moments:
+            return gaussian_estimate(moments, self.space)
+        coins = moments.coins or self.new_coins()
+        guess = coins.guess
+        return LinearSEM.from_fit(guess.weights, guess.noise, guess.constants, moments.names)
+
+    def decide(
+        self,
+        moments: Moments,
+        estimate: LinearSEM,
+        counts: Floats | None = None,
+        *,
+        is_due: bool = True,
+    ) -> "RandomizedDecision":
+        del counts
+        kept = self.kept(moments)
+        alarm = self.refutation(moments, estimate)
+        is_proved = alarm is None and bool(self.demands.holds(kept, estimate.weights).all())
+        return RandomizedDecision(
+            stop=is_due and (is_proved or alarm is not None),
+            rounds=round(moments.n),
+            threshold=self.threshold,
+            alarm=alarm,
+            has_surveyed=is_due,
+            rule=self,
+            coins=moments.coins,
+            estimate=estimate,
+        )
+
+    def refutation(self, moments: Moments, estimate: LinearSEM) -> Alarm | None:
+        """That no linear row is left for some variable."""
+        found = self.alarms(moments, estimate)
+        return found[0] if found else None
+
+    def alarms(self, moments: Moments, estimate: LinearSEM) -> tuple[Alarm, ...]:
+        del estimate
+        rows = np.flatnonzero(self.kept(moments).is_refuted)
+        names = self.actions.names
+        return tuple(Alarm("line", names[j], None, None, self.threshold) for j in rows)
+
+    def intervals(self, moments: Moments, estimate: LinearSEM) -> tuple[Interval, ...]:
+        """Per reported effect, the weights that the coins leave, given nothing else."""
+        kept, at = self.kept(moments), {name: j for j, name in enumerate(estimate.names)}
+        return tuple(
+            Interval(
+                cause,
+                effect,
+                float(kept.low[at[effect], at[cause]]),
+                weight,
+                float(kept.high[at[effect], at[cause]]),
+            )
+            for cause, effect, weight in estimate.edges
+        )
+
+    def effects(
+        self, moments: Moments, decision: Decision, estimate: LinearSEM
+    ) -> tuple[Effect, ...]:
+        del decision
+        return effects_by_coins(self.kept(moments), self.demands, estimate)
+
+    def verdicts(self, decision: Decision, estimate: LinearSEM) -> tuple[Verdict, ...]:
+        """By the intervals of every pair, at any moment."""
+        if not isinstance(decision, RandomizedDecision) or decision.coins is None:
+            return super().verdicts(decision, estimate)
+        found = effects_by_coins(decision.coins.kept, self.demands, estimate)
+        return tuple(Verdict(one.cause, one.effect, _stand(one)) for one in found)
+
+    def plan(self, moments: Moments, estimate: LinearSEM) -> SetPlan:
+        p = len(self.actions.names)
+        can = np.flatnonzero(self.has_coin)
+        if self.actions.at_once == 1:
+            sets = np.zeros((len(can), p), dtype=np.bool_)
+            sets[np.arange(len(can)), can] = True
+        else:
+            rng = np.random.default_rng(int(moments.n))
+            sets = np.unique(rng.random((64, p)) < 0.5, axis=0) & self.has_coin
+            sets = np.unique(
+                sets[sets.any(axis=1) & (sets.sum(axis=1) <= self.actions.at_once)], axis=0
+            )
+        return SetPlan(sets, np.full(len(sets), 1.0 / len(sets)))
+
+    def rival(self, model: LinearSEM, weights: Floats) -> Rival:
+        raise NotImplementedError
+
+    def gains(self, estimate: LinearSEM, weights: Floats) -> Floats:
+        return self.rival(estimate, weights).gains
+
+    def holds(self, estimate: LinearSEM, truth: LinearSEM) -> bool:
+        is_shown = estimate.weights != 0.0
+        if (truth.weights[is_shown] == 0.0).any():
+            return False
+        missed = np.abs(truth.weights) >= self.demands.min_effect
+        if (missed & ~is_shown).any():
+            return False
+        off = np.abs(estimate.weights - truth.weights)
+        return bool((off <= self.demands.epsilon)[is_shown].all())
+
+    def claim_in_words(self) -> str:
+        within = (
+            "in this direction"
+            if self.epsilon is None
+            else f"within {self.epsilon:g} of its weight"
+        )
+        return (
+            f"every direct effect shown is there and {within}, and every effect of size "
+            f"{self.space.min_effect:g} or more is shown"
+        )
+
+    def assumptions_in_words(self) -> str:
+        return (
+            "effects are linear and add up between the ends that are set, if setting a variable "
+            "acts on the others through that variable alone, and if no round is lost because of "
+            "its outcome; hidden common causes, feedback, drift, outliers and settings that miss "
+            "are allowed"
+        )
+
+
+def _stand(effect: Effect) -> Stand:
+    if effect.verdict in ("absent", "open"):
+        return "open" if effect.verdict == "open" else "absent"
+    return "present"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RandomizedDecision(Decision):
+    """A decision of the randomized rule. What is dear to compute is computed when asked for."""
+
+    rule: RandomizedRule = field(repr=False)
+    coins: CoinRecord | None = field(repr=False)
+    estimate: LinearSEM = field(repr=False)
+
+    @cached_property
+    def evidence(self) -> float:
+        """The largest level, in nats, at which the claim stands by the rounds so far; at the
+        threshold if it stands there by the intervals of earlier looks. Where the next look is
+        still to come, it stays below the threshold.
+        """
+        demands, weights = self.rule.demands, self.estimate.weights
+        if not self.rule.unknown.any():
+            return math.inf
+        if self.coins is None or self.alarm is not None:
+            return 0.0
+        found = level_of(self.coins.sums, weights, demands)
+        if bool(demands.holds(self.coins.kept, weights).all()):
+            return max(found, self.threshold)
+        return min(found, math.nextafter(self.threshold, 0.0))
+
+    @property
+    def reason(self) -> str:
+        if self.alarm is not None:
+            return f"The assumptions are refuted: {self.alarm.words}."
+        if self.stop:
+            return "Every direct effect is settled by its interval, all of them at the same time."
+        if self.coins is None or not self.coins.sums.n:
+            return "No round with a coin is complete yet."
+        found = effects_by_coins(self.coins.kept, self.rule.demands, self.estimate)
+        left = [one for one in found if not one.is_settled]
+        waiting = self._waiting()
+        if not left:
+            return "All pairs are settled at the last look." + waiting
+        last = max(left, key=lambda one: (one.waits_for, one.half))
+        return (
+            f"{len(found) - len(left)} of {len(found)} pairs are settled; the last to come is the "
+            f"effect of {last.cause} on {last.effect}." + waiting
+        )
+
+    def _waiting(self) -> str:
+        """Who holds up the rounds that were told, in words."""
+        pending = () if self.coins is None else self.coins.sums.pending
+        done = sum(one.is_complete for one in pending)
+        if not done:
+            return ""
+        first = pending[0].intent.number
+        return (
+            f" {done} later rounds wait for number {first}: rounds count in the order of asking, "
+            f"so record it, or reject it if it will not be done."
+        )

@@ -1,0 +1,89 @@
+"""How the record of a rule by coins grows: by an ask, by an answer, and by a look at all of it.
+
+A look computes the intervals of all pairs at the rule's level and intersects them with those of the
+looks before. When to look may be anything, for the intervals hold at all times at once; here it is
+decided by the number of rounds that are complete in the order of asking.
+"""
+
+from typing import Final
+
+from causalfocus.arrays import Bools, Floats
+from causalfocus.guarantees.randomized_intervals import intervals_at
+from causalfocus.kernels.randomized.guess import guess_rows
+from causalfocus.moments.coin_record import CoinGuess, CoinRecord
+from causalfocus.moments.effect_intervals import Intervals, no_intervals
+from causalfocus.moments.randomized_sums import Intent, RandomizedSums
+
+FIRST_LOOK: Final = 16
+FEW: Final = 20
+LOOK_SHARES: Final = (64, 20)
+"""Between two looks there is one round for so many complete ones; with up to `FEW` variables, and
+with more: a look at a hundred takes as long as hundreds of rounds."""
+
+
+def new_record(unknown: Bools) -> CoinRecord:
+    """Before the first ask.
+
+    unknown : (p, p), which direct effects there may be, row and cause
+    """
+    sums = RandomizedSums.empty(unknown)
+    return CoinRecord(
+        sums=sums,
+        kept=no_intervals(sums.unknown),
+        next_look=FIRST_LOOK,
+        guess=guess_from(sums),
+    )
+
+
+def guess_from(sums: RandomizedSums) -> CoinGuess:
+    """The model that the coins suggest."""
+    reading = sums.read()
+    weights, noise, constants = guess_rows(reading.sums, reading.stakes, sums.unknown)
+    return CoinGuess(weights=weights, noise=noise, constants=constants)
+
+
+def with_ask(record: CoinRecord, intent: Intent) -> CoinRecord:
+    """With one more ask. One whose number is not above all others is no evidence, and passed
+    over: its tests would not have been fixed in their turn.
+    """
+    if intent.number <= record.sums.issued:
+        return record
+    return _with_sums(record, record.sums.issue(*intent))
+
+
+def without_ask(record: CoinRecord, number: int, level: float) -> CoinRecord:
+    """Without an ask that will not be answered, or whose answer is no evidence."""
+    if not record.sums.is_open(number):
+        return record
+    return look(_with_sums(record, record.sums.withdraw(number)), level)
+
+
+def with_answer(record: CoinRecord, number: int, row: Floats, level: float) -> CoinRecord:
+    """With what came of an ask; one that is not open is no evidence."""
+    if not record.sums.is_open(number):
+        return record
+    return look(_with_sums(record, record.sums.answer(number, row)), level)
+
+
+def look(record: CoinRecord, level: float) -> CoinRecord:
+    """The record with the intervals that its rounds leave, if it is time."""
+    n = record.sums.n
+    if n < record.next_look:
+        return record
+    share = LOOK_SHARES[0 if record.sums.p <= FEW else 1]
+    kept = keep(record.kept, intervals_at(record.sums, level))
+    return CoinRecord(
+        sums=record.sums,
+        kept=kept,
+        next_look=n + max(1, n // share),
+        guess=guess_from(record.sums),
+    )
+
+
+def keep(kept: Intervals, found: Intervals) -> Intervals:
+    """The intersection with what a look has found; once some row is empty it stays as it is."""
+    return kept if kept.is_refuted.any() else kept.intersect(found)
+
+
+def _with_sums(record: CoinRecord, sums: RandomizedSums) -> CoinRecord:
+    return CoinRecord(sums=sums, kept=record.kept, next_look=record.next_look, guess=record.guess)

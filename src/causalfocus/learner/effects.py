@@ -1,0 +1,124 @@
+"""The table of all direct effects, for people and for programs."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from causalfocus.errors import InvalidInputError
+from causalfocus.guarantees.effects import Effect
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+HEADINGS = ("cause", "effect", "estimate", "interval", "verdict", "rounds")
+
+
+class Effects(Sequence[Effect]):
+    """Every pair of variables: what is known of its direct effect, and what it waits for.
+
+    Parameters
+    ----------
+    rows : one for every pair
+    rounds : samples that were told by then
+
+    Examples
+    --------
+    >>> import causalfocus as cf
+    >>> actions = cf.ActionSet({"heat": (20, 80), "flow": (1, 3)})
+    >>> learner = cf.Focus(actions, cf.ModelClass(0.2), epsilon=0.1, rule="randomized", seed=1)
+    >>> effects = learner.effects()
+    >>> effects["heat", "flow"].verdict, len(effects)
+    ('open', 2)
+    """
+
+    def __init__(self, rows: Sequence[Effect], rounds: int) -> None:
+        self._rows = tuple(rows)
+        self._by_pair = {(one.cause, one.effect): one for one in self._rows}
+        self.rounds = rounds
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[Effect]:
+        return iter(self._rows)
+
+    def __getitem__(self, at: Any) -> Any:
+        """A row by its place, or by (cause, effect)."""
+        if not isinstance(at, tuple):
+            return self._rows[at]
+        if at not in self._by_pair:
+            raise InvalidInputError(
+                f"There is no pair {at!r}. A pair is (cause, effect), two different variables."
+            )
+        return self._by_pair[at]
+
+    @property
+    def n_settled(self) -> int:
+        """How many pairs are settled."""
+        return sum(one.is_settled for one in self._rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """A form for JSON: infinite numbers are None."""
+        return {
+            "rounds": self.rounds,
+            "settled": self.n_settled,
+            "pairs": [
+                {
+                    name: None if isinstance(value, float) and math.isinf(value) else value
+                    for name, value in asdict(one).items()
+                }
+                for one in self._rows
+            ],
+        }
+
+    def to_frame(self) -> pd.DataFrame:
+        """One line per pair."""
+        import pandas as pd
+
+        return pd.DataFrame([asdict(one) for one in self._rows])
+
+    def __repr__(self) -> str:
+        return f"<Effects: {self.n_settled} of {len(self)} pairs settled, {self.rounds} rounds>"
+
+    def __str__(self) -> str:
+        table = [HEADINGS, *map(_cells, self._rows)]
+        widths = [max(len(line[i]) for line in table) for i in range(len(HEADINGS))]
+        lines = (
+            "  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)) for line in table
+        )
+        return "\n".join(line.rstrip() for line in lines)
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        head = "".join(f"<th>{name}</th>" for name in HEADINGS)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in _cells(one)) + "</tr>"
+            for one in self._rows
+        )
+        said = f"{self.n_settled} of {len(self)} pairs are settled after {self.rounds} rounds."
+        return (
+            f"<table><caption>{said}</caption><thead><tr>{head}</tr></thead>"
+            f"<tbody>{body}</tbody></table>"
+        )
+
+
+def _cells(one: Effect) -> tuple[str, ...]:
+    """A line of the table, in words."""
+    is_bounded = math.isfinite(one.low) and math.isfinite(one.high)
+    waits = "settled" if one.is_settled else _about(one.waits_for)
+    return (
+        one.cause,
+        one.effect,
+        f"{one.estimate:.3g}" if one.estimate else "none",
+        f"{one.low:.3g} to {one.high:.3g}" if is_bounded else "no bound yet",
+        one.verdict,
+        waits,
+    )
+
+
+def _about(rounds: float) -> str:
+    return "not yet known" if math.isinf(rounds) else f"about {rounds:,.0f}"
