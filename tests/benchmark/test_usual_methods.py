@@ -22,7 +22,7 @@ from causalfocus.benchmark.worlds import NODES, SPACE, Lab
 
 
 def short_stream(n: int = 80) -> Stream:
-    return collect("hidden cause 0.5", 3, n, rule="none")
+    return collect("hidden cause 0.5", 3, "random", n)
 
 
 def test_regression_is_that_of_the_textbook() -> None:
@@ -79,8 +79,9 @@ def test_nothing_is_known_before_there_are_enough_rounds() -> None:
 
 def test_a_design_collects_what_its_lab_gives() -> None:
     """By the design of a rule, which goes on after the stop, as by chance: coins and values."""
-    for rule in ("class", "none"):
-        stream, lab = collect("settings fail", 1, 400, rule=rule), Lab("settings fail", 1, 400)
+    for design, n in (("gaussian", 1_000), ("random", 400)):
+        stream, lab = collect("settings fail", 1, design, n), Lab("settings fail", 1, n)
+        assert len(stream.rows) == n
         rows, failed = lab.respond(stream.asked, lab.world.reach * stream.signs)
         np.testing.assert_array_equal(rows, stream.rows)
         assert failed.any() and stream.asked.sum(axis=1).max() == 1
@@ -89,7 +90,7 @@ def test_a_design_collects_what_its_lab_gives() -> None:
 
 def test_methods_are_compared_on_one_stream() -> None:
     """Coins are right; regression is not, for it does not know which way effects go."""
-    rows = {row.method: row for row in compare(("hidden cause 0.5", 0))}
+    rows = {row.method: row for row in compare(("hidden cause 0.5", "random", 0))}
     assert list(rows) == [*METHODS, CERTAIN, CERTIFIED]
     assert rows["regression"].is_wrong and rows["regression"].outside > 0
     assert not rows[CERTIFIED].is_wrong and rows[CERTIFIED].outside == 0
@@ -99,7 +100,7 @@ def test_methods_are_compared_on_one_stream() -> None:
 
 
 def test_coins_wait_until_everything_is_decided() -> None:
-    stream = collect("clean", 2, 3_000, rule="none")
+    stream = collect("clean", 2, "random", 3_000)
     answers = answers_by_coins(stream)
     truth = Lab("clean", 2, 1).weights
     certain, certified = answers[CERTAIN], answers[CERTIFIED]
@@ -120,7 +121,12 @@ def test_claims_are_counted_by_kind() -> None:
             ("undecided", "invented", "reversed_signs", "overlooked", "outside"), 0
         )
         return TodayRun(
-            world="clean", method="guess", seed=seed, rounds=100 * seed, **(given | wrong)
+            world="clean",
+            design="random",
+            method="guess",
+            seed=seed,
+            rounds=100 * seed,
+            **(given | wrong),
         )
 
     runs = [
@@ -142,4 +148,6 @@ def test_claims_are_counted_by_kind() -> None:
 
 def test_worlds_that_do_not_exist_are_refused() -> None:
     with pytest.raises(ValueError, match="no world 'sunny'"):
-        next(today_runs(["sunny"], 1, 1))
+        next(today_runs(["sunny"], "random", 1, 1))
+    with pytest.raises(ValueError, match="no design 'none'; there are random, "):
+        next(today_runs(["clean"], "none", 1, 1))

@@ -1,10 +1,11 @@
 """Intervals by coins beside what people do today, on the same samples and by the same yardstick.
 
-One stream of rounds per world and seed serves all methods. Each calls every direct effect present,
-with a sign, or absent, at the end of a fixed number of rounds or when it first looks and all are
-decided. A claim is wrong if an effect is called present that is zero, or with the wrong sign, or if
-one of min_effect or more is called absent. So much is asked of everybody; by coins an effect that
-is present is known to epsilon as well, if one waits for the certificate.
+One stream of rounds per world and seed, those that a design asked for, serves all methods. Each
+calls every direct effect present, with a sign, or absent, at the end of a fixed number of rounds or
+when it first looks and all are decided. A claim is wrong if an effect is called present that is
+zero, or with the wrong sign, or if one of min_effect or more is called absent. So much is asked of
+everybody; by coins an effect that is present is known to epsilon as well, if one waits for the
+certificate.
 
 - *Regression* of each variable on all others in the rounds in which it is free; present if
   p < delta / pairs. At a fixed number of rounds all else is called absent, as is usual; with looks
@@ -30,6 +31,7 @@ from causalfocus.arrays import Bools, Floats
 from causalfocus.benchmark.row_files import read_rows, write_rows
 from causalfocus.benchmark.usual_methods import Fit, Stream, regress, two_stage
 from causalfocus.benchmark.worlds import NODES, SPACE, Lab, draw_weights, world_of
+from causalfocus.errors import InvalidInputError
 from causalfocus.guarantees.randomized_intervals import Demands, intervals_at
 from causalfocus.guarantees.rules import RULES
 from causalfocus.learner.focus import Focus
@@ -67,9 +69,14 @@ TROUBLES: Final = (
 PAIRS: Final = ~np.eye(NODES, dtype=np.bool_)
 CERTAIN: Final = "coins, looks"
 CERTIFIED: Final = "coins, certificate"
+RANDOM: Final = "random"
+"""The design that sets single variables at random."""
+
 DESIGN: Final = "randomized"
-"""The rule whose design collects the samples; random variables by coins as long as it is not one
-of the rules."""
+"""The rule whose design collects the samples by default."""
+
+BEYOND: Final = 1.1
+"""Rounds that such a design goes on to, over those to its certificate."""
 
 
 class Method(NamedTuple):
@@ -115,6 +122,7 @@ class TodayRun:
 
     Attributes
     ----------
+    design : what collected the samples
     undecided : pairs that were never decided
     invented : effects called present that are zero
     reversed_signs : effects called present with the wrong sign
@@ -123,6 +131,7 @@ class TodayRun:
     """
 
     world: str
+    design: str
     method: str
     seed: int
     rounds: int
@@ -139,56 +148,72 @@ class TodayRun:
 
 
 def today_runs(
-    worlds: Sequence[str], n: int, workers: int, file: Path | None = None
+    worlds: Sequence[str], design: str, n: int, workers: int, file: Path | None = None
 ) -> Iterator[list[TodayRun]]:
     """Yield the runs of all methods, world by world.
 
     worlds : which; those of `TROUBLES` if there are none
+    design : what collects the samples, see `collect`
     n : streams per world
     file : what is in it is not run again, and what is run is added to it
     """
     for world in worlds:
         world_of(world)
-    known: dict[tuple[str, int], list[TodayRun]] = {}
+    if design != RANDOM and design not in RULES:
+        raise InvalidInputError(
+            f"There is no design {design!r}; there are {', '.join([RANDOM, *RULES])}."
+        )
+    known: dict[tuple[str, str, int], list[TodayRun]] = {}
     for row in [] if file is None else read_rows(file, TodayRun):
-        known.setdefault((row.world, row.seed), []).append(row)
+        known.setdefault((row.world, row.design, row.seed), []).append(row)
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
         for world in worlds or TROUBLES:
-            missing = [(world, seed) for seed in range(n) if (world, seed) not in known]
+            tasks = [(world, design, seed) for seed in range(n)]
+            missing = [task for task in tasks if task not in known]
             rows_of = pool.map(compare, missing, chunksize=5)
             known |= dict(zip(missing, rows_of, strict=True))
             if file is not None and missing:
                 write_rows(file, TodayRun, [row for rows in known.values() for row in rows])
-            yield [row for seed in range(n) for row in known[world, seed]]
+            yield [row for task in tasks for row in known[task]]
 
 
-def compare(task: tuple[str, int]) -> list[TodayRun]:
+def compare(task: tuple[str, str, int]) -> list[TodayRun]:
     """Return what every method claims of one system, from one stream.
 
-    task : world and seed
+    task : world, design and seed
     """
-    world, seed = task
-    truth, stream = Lab(world, seed, 1).weights, collect(world, seed, MOST)
+    world, design, seed = task
+    truth, stream = Lab(world, seed, 1).weights, collect(world, seed, design)
     answers = {name: _answer(method, stream, seed) for name, method in METHODS.items()}
     answers |= answers_by_coins(stream)
-    return [_judge(world, name, seed, answer, truth) for name, answer in answers.items()]
+    return [
+        TodayRun(world=world, design=design, method=name, seed=seed, **judge(answer, truth))
+        for name, answer in answers.items()
+    ]
 
 
-def collect(world: str, seed: int, n: int, rule: str = DESIGN) -> Stream:
-    """Return n rounds: those that the design of a rule asks for, or if there is no such rule single
-    variables at random with coins.
+def collect(world: str, seed: int, design: str = DESIGN, most: int = MOST) -> Stream:
+    """Return the rounds that a design asks for.
+
+    design : "random" for single variables at random with coins, `most` of them; or the name of a
+        rule, for what it asks for until it stops, and a little beyond
+    most : rounds at most
     """
-    lab = Lab(world, seed, n)
-    if rule not in RULES:
+    lab = Lab(world, seed, most)
+    if design == RANDOM:
         rng = np.random.default_rng([seed, 53])
-        asked = rng.integers(NODES, size=n)[:, None] == np.arange(NODES)
-        signs = np.where(asked, rng.choice([-1.0, 1.0], (n, 1)), 0.0)
+        asked = rng.integers(NODES, size=most)[:, None] == np.arange(NODES)
+        signs = np.where(asked, rng.choice([-1.0, 1.0], (most, 1)), 0.0)
         return Stream(asked, signs, lab.respond(asked, lab.world.reach * signs)[0])
     space = ModelClass(SPACE.min_effect)
-    learner = Focus(lab.world.actions, space, epsilon=EPSILON, delta=DELTA, rule=rule, seed=seed)
-    while learner.rounds < n:
+    learner = Focus(lab.world.actions, space, epsilon=EPSILON, delta=DELTA, rule=design, seed=seed)
+    last = most
+    while learner.rounds < last:
         if learner.has_stopped and not learner.continued_at:
             learner.continue_after_stop()
+            wanted = max(FIXED, LOOK * math.ceil(BEYOND * learner.rounds / LOOK))
+            last = min(wanted, most)
+            continue
         action = learner.ask()
         outcome = lab(action)
         learner.tell(action, outcome.sample, failed=outcome.failed)
@@ -257,18 +282,16 @@ def _call(kept: Intervals, demands: Demands) -> Floats:
     return np.where(kept.is_refuted.any(), np.nan, called)
 
 
-def _judge(world: str, method: str, seed: int, answer: Answer, truth: Floats) -> TodayRun:
+def judge(answer: Answer, truth: Floats) -> dict[str, int]:
+    """Return the counts of a run."""
     called, is_called = answer.called, np.abs(answer.called) == 1.0
     is_outside = (truth < answer.low) | (answer.high < truth)
     is_large = np.abs(truth) >= SPACE.min_effect
-    return TodayRun(
-        world=world,
-        method=method,
-        seed=seed,
-        rounds=answer.rounds,
-        undecided=int(np.isnan(called).sum()),
-        invented=int((is_called & (truth == 0.0)).sum()),
-        reversed_signs=int((is_called & (truth * called < 0.0)).sum()),
-        overlooked=int(((called == 0.0) & is_large).sum()),
-        outside=int(is_outside.sum()),
-    )
+    return {
+        "rounds": answer.rounds,
+        "undecided": int(np.isnan(called).sum()),
+        "invented": int((is_called & (truth == 0.0)).sum()),
+        "reversed_signs": int((is_called & (truth * called < 0.0)).sum()),
+        "overlooked": int(((called == 0.0) & is_large).sum()),
+        "outside": int(is_outside.sum()),
+    }

@@ -23,6 +23,7 @@ class TodayCell:
     """
 
     world: str
+    design: str
     method: str
     runs: int
     wrong: int
@@ -45,6 +46,7 @@ def count_claims(runs: Sequence[Sequence[TodayRun]]) -> list[TodayCell]:
             found.append(
                 TodayCell(
                     world=group[0].world,
+                    design=group[0].design,
                     method=method,
                     runs=len(group),
                     wrong=wrong,
@@ -64,7 +66,8 @@ def today_table(rows: Sequence[TodayCell]) -> str:
     """Return the cells as Markdown."""
     head = f"""### Beside what people do today
 
-The same samples of three variables for all methods, delta = {DELTA}, min_effect {SPACE.min_effect}.
+The same samples of three variables for all methods, as the design `{rows[0].design}` asked for
+them, one variable at a time; delta = {DELTA}, min_effect {SPACE.min_effect}.
 Without looks {FIXED:,} rounds, with looks one every {LOOK} rounds until every pair is decided,
 {MOST:,} at most; `certificate`: until every effect is known to {EPSILON} as well. `wrong`: runs
 with a wrong claim, with the one-sided 95 percent limit of its probability; of these `invented`: an
