@@ -42,7 +42,10 @@ def test_specifications_read_back_as_they_were(tmp_path: Path) -> None:
         ({"epsilonn": 1}, "has no 'epsilonn'"),
         ({"epsilon": 3}, "above min_effect / 2"),
         ({"delta": 2}, "delta is a probability"),
-        ({"rule": "never"}, "rule of a campaign is one of gaussian, class, paper, got 'never'"),
+        (
+            {"rule": "never"},
+            "one of randomized, gaussian, class, paper, got 'never'",
+        ),
         ({"stopping": "evidence"}, "has no 'stopping'. It can have .* rule"),
         ({"title": 3}, "title must be a text"),
         ({"noise_variance": 3}, "noise_variance"),

@@ -15,6 +15,7 @@ import causalfocus as cf
 from causalfocus.arrays import Floats
 from causalfocus.guarantees import RULES, Guarantee, guarantee_of
 from causalfocus.learner.parts import are_same
+from causalfocus.moments.randomized_sums import Intent
 from causalfocus.planning.forecast import forecasts
 from guarantees.demonstration import OrderedRule
 from worlds import ACTIONS, CHAIN, SPACE, any_log, play, rig
@@ -30,13 +31,20 @@ def new_rule(name: str, delta: float = 0.05) -> Guarantee:
     return guarantee_of(RULES_ON_TRIAL[name], ACTIONS, SPACE, epsilon=0.15, delta=delta)
 
 
-def data(n: int, seed: int = 3) -> tuple[cf.Moments, Floats]:
-    """Moments of a log that no learner chose, and how often each action was taken."""
-    moments, counts = cf.Moments(CHAIN.names), np.zeros(N_ACTIONS)
-    for told in any_log(n, seed):
+def data(n: int, rule: Guarantee, seed: int = 3) -> tuple[cf.Moments, Floats]:
+    """Moments of a log that no learner chose, and how often each action was taken. Its actions were
+    drawn at random, so that the ends are fair coins.
+    """
+    moments, counts, coins = cf.Moments(CHAIN.names), np.zeros(N_ACTIONS), rule.new_coins()
+    for number, told in enumerate(any_log(n, seed), 1):
         moments.add(told.action, told.sample)
         counts[ACTIONS.index(told.action)] += 1
-    return moments, counts
+        if coins is not None:
+            values = dict(told.action.settings)
+            signs = np.sign([values.get(name, 0.0) for name in CHAIN.names])
+            coins = rule.coins_with_ask(coins, Intent(number, signs != 0.0, signs))
+            coins = rule.coins_with_answer(coins, number, told.sample)
+    return cf.Moments.from_state(CHAIN.names, moments.state, coins), counts
 
 
 def test_the_suite_covers_every_rule() -> None:
@@ -53,7 +61,7 @@ def test_a_rule_is_one_frozen_object(name: str) -> None:
     assert {field.name for field in fields(rule)} >= {"actions", "space", "epsilon", "delta"}
     assert rule.threshold == pytest.approx(math.log(20))
     twin = pickle.loads(pickle.dumps(rule))  # noqa: S301
-    moments, counts = data(40)
+    moments, counts = data(40, rule)
     estimate = rule.estimate(moments)
     assert twin.decide(moments, estimate, counts).evidence == pytest.approx(
         rule.decide(moments, estimate, counts).evidence, nan_ok=True
@@ -84,7 +92,7 @@ def test_before_the_first_sample_nothing_is_known(name: str) -> None:
 @pytest.mark.parametrize("n", [1, 7, 60, 400])
 def test_the_same_arguments_give_the_same_and_nothing_is_written_to(name: str, n: int) -> None:
     rule = new_rule(name)
-    moments, counts = data(n)
+    moments, counts = data(n, rule)
     before, given = moments.copy(), counts.copy()
     looks = []
     for _ in range(2):
@@ -101,7 +109,7 @@ def test_the_same_arguments_give_the_same_and_nothing_is_written_to(name: str, n
 def test_any_estimate_may_be_judged(name: str) -> None:
     """A wrong one is not certified where the right one is, and nothing fails."""
     rule = new_rule(name)
-    moments, counts = data(700)
+    moments, counts = data(700, rule)
     others = [
         cf.LinearSEM(np.zeros((3, 3)), 1.0),
         cf.LinearSEM(CHAIN.weights.T, CHAIN.noise_variances),
@@ -112,13 +120,13 @@ def test_any_estimate_may_be_judged(name: str) -> None:
         assert not rule.decide(moments, wrong, counts).stop
     assert rule.holds(CHAIN, CHAIN)
     if name != "paper":  # which stops nowhere near
-        assert rule.decide(*data(2500)[:1], rule.estimate(data(2500)[0])).stop
+        assert rule.decide(*data(2500, rule)[:1], rule.estimate(data(2500, rule)[0])).stop
 
 
 @every_rule
 def test_what_is_not_due_does_not_stop(name: str) -> None:
     rule = new_rule(name)
-    moments, counts = data(2500)
+    moments, counts = data(2500, rule)
     estimate = rule.estimate(moments)
     late = rule.decide(moments, estimate, counts, is_due=False)
     full = rule.decide(moments, estimate, counts)
@@ -129,10 +137,10 @@ def test_what_is_not_due_does_not_stop(name: str) -> None:
 
 @every_rule
 def test_stricter_is_never_sooner(name: str) -> None:
-    moments, counts = data(900)
     stops = []
     for delta in (0.5, 0.2, 0.05, 1e-3, 1e-9):
         rule = new_rule(name, delta=delta)
+        moments, counts = data(900, rule)
         stops.append(rule.decide(moments, rule.estimate(moments), counts).stop)
     assert stops == sorted(stops, reverse=True)
 
@@ -145,6 +153,10 @@ def test_gains_are_those_of_a_model_that_breaks_the_claim(name: str) -> None:
     weights = np.full(k, 1 / k)
     rival = rule.rival(CHAIN, weights)
     assert isinstance(rival.model, cf.LinearSEM) and rival.changes
+    if not rule.gains_are_divergences:
+        assert (rival.gains >= 0).all() and rival.gains.max() > 0
+        assert rule.gains(CHAIN, weights) == pytest.approx(rival.gains)
+        return
     own = np.array(
         [np.mean([CHAIN.kl(rival.model, a) for a in choices.actions_of(i)]) for i in range(k)]
     )
@@ -197,7 +209,7 @@ def test_what_was_refuted_once_has_no_verdicts() -> None:
 @every_rule
 def test_intervals_are_of_the_edges_and_hold_the_estimate(name: str) -> None:
     rule = new_rule(name)
-    moments, _ = data(800)
+    moments, _ = data(800, rule)
     estimate = rule.estimate(moments)
     found = rule.intervals(moments, estimate)
     assert [(i.cause, i.effect) for i in found] in ([], [edge[:2] for edge in estimate.edges])
@@ -214,7 +226,7 @@ def test_a_plan_is_a_number_of_rounds_or_says_that_there_is_none(name: str) -> N
         CHAIN, ACTIONS, SPACE, epsilon=0.15, deltas=[0.05, 0.2], rule=RULES_ON_TRIAL[name]
     )[::-1]
     assert 0 < lax.low <= lax.rounds <= lax.high and lax.rounds <= strict.rounds < math.inf
-    assert new_rule(name).exploration > 0
+    assert new_rule(name).exploration > 0 or new_rule(name).plans_sets
 
 
 @every_rule

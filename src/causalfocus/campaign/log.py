@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from hashlib import sha256
 from sqlite3 import Connection
 from typing import Any, Final
@@ -19,6 +20,7 @@ from causalfocus.campaign.file import CampaignError, CampaignFile
 from causalfocus.campaign.playback import Playback, amend, as_told
 from causalfocus.campaign.schema import LATER_COLUMNS, LATER_COLUMNS_SINCE
 from causalfocus.campaign.specification import Specification
+from causalfocus.learner.asking import Ask
 from causalfocus.learner.protocol import Told
 
 ALL: Final = "SELECT " + ", ".join(COLUMNS) + " FROM events"  # noqa: S608
@@ -113,13 +115,28 @@ class EventLog:
     def told_lines(self, most: int, seq: int) -> Iterator[Told]:
         """The first samples, so many at most, as they stand after an event."""
         amended, p = self.amendments(seq), len(self._specification_at(seq).names)
+        asks = self.asks(most)
         for event in self._events(
             " WHERE kind IN ('told', 'imported') AND round <= ? ORDER BY round", (most,)
         ):
-            told = as_told(event, p)
+            told = replace(as_told(event, p), asked=asks.get(event.ask or 0))
             for by in amended.get(event.round or 0, ()):
                 told = amend(told, by, p)
             yield told
+
+    def asks(self, most: int) -> dict[int, Ask]:
+        """All asks before some round, by their numbers, as a learner knows them."""
+        found, rounds = dict[int, Ask](), 0
+        for event in self._events(
+            " WHERE kind = 'asked' OR (kind IN ('told', 'imported') AND round <= ?) ORDER BY seq",
+            (most,),
+        ):
+            if event.kind != "asked":
+                rounds += 1
+            elif event.ask is not None and event.action is not None:
+                coins = tuple((name, toss.coin) for name, toss in (event.coins or {}).items())
+                found[event.ask] = Ask(event.ask, event.action, rounds, coins)
+        return found
 
     def amendments(self, seq: int) -> dict[int, list[Event]]:
         """The corrections and withdrawals of each round that has some, in order, up to an event."""

@@ -12,8 +12,9 @@ from causalfocus.arrays import Floats
 from causalfocus.campaign.changes import apply_change
 from causalfocus.campaign.checkpoint import pack, unpack
 from causalfocus.campaign.events import Event, Toss
+from causalfocus.campaign.sample_errors import sample_errors
 from causalfocus.campaign.specification import Specification
-from causalfocus.errors import CausalFocusError, InvalidInputError
+from causalfocus.errors import CausalFocusError
 from causalfocus.learner.asking import Ask
 from causalfocus.learner.focus import Focus
 from causalfocus.learner.protocol import Sample, Told
@@ -158,15 +159,12 @@ class Playback:
         return self.learner.state.asks.issued
 
     def _take(self, told: Told) -> None:
-        try:
+        with sample_errors(told):
             self.learner.take(told)
-        except CausalFocusError:
-            raise
-        except (ArithmeticError, ValueError, SystemError) as error:
-            raise InvalidInputError(
-                f"Nothing can be learned from the sample {told.sample.tolist()} of {told.action}: "
-                f"{error}. It was not recorded. Are its values in the right units?"
-            ) from error
+        self._note_point()
+
+    def _note_point(self) -> None:
+        """Of the curve, after a round."""
         self.n_samples = self.learner.rounds
         rounds = self.learner.rounds
         if rounds > self.known_up_to and is_noted(rounds):
@@ -256,10 +254,11 @@ class Playback:
         self.contradiction = None
         self.known_up_to = min(self.known_up_to, first - 1)
         self.has_relearned = True
-        for told in lines:
-            self._take(told)
-            for _ in range(earlier.continued_at.count(self.learner.rounds)):
-                self.learner.continue_after_stop()
+        with sample_errors():
+            for _ in self.learner.take_again(tuple(lines), earlier.pending):
+                self._note_point()
+                for _ in range(earlier.continued_at.count(self.learner.rounds)):
+                    self.learner.continue_after_stop()
         self.learner.adopt_asks(earlier.state.asks)
 
     def as_row(
@@ -379,7 +378,7 @@ def amend(told: Told, by: Event, p: int) -> Told:
     if by.kind == "withdrawn":
         return replace(told, mark="withdrawn")
     action = told.action if by.action is None else by.action
-    return replace(as_told(replace(by, action=action), p), ask=told.ask)
+    return replace(as_told(replace(by, action=action), p), ask=told.ask, asked=told.asked)
 
 
 def pad_row(row: Floats, p: int) -> Floats:

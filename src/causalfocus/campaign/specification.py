@@ -14,6 +14,7 @@ from causalfocus.campaign.plain_actions import (
     unit_from,
     variables_as_dict,
 )
+from causalfocus.campaign.plain_space import SPACE_KEYS, space_as_dict, space_from
 from causalfocus.campaign.schema import VERSION
 from causalfocus.errors import InvalidInputError, MissingExtraError, UnidentifiableWarning
 from causalfocus.guarantees import DEFAULT_RULE, RULES
@@ -29,13 +30,10 @@ KEYS: Final = (
     "observe_cost",
     "set_costs",
     "at_once",
-    "min_effect",
+    *SPACE_KEYS,
     "epsilon",
     "delta",
     "rule",
-    "max_effect",
-    "noise_variance",
-    "intercept",
     "seed",
     "ends",
 )
@@ -162,7 +160,6 @@ class Specification:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON and YAML have it; `from_dict` reads it back."""
-        noise = self.space.noise_variance
         return {
             "title": self.title,
             "variables": variables_as_dict(self.actions, self.units),
@@ -172,9 +169,7 @@ class Specification:
             "epsilon": self.epsilon,
             "delta": self.delta,
             "rule": self.rule,
-            "max_effect": self.space.max_effect,
-            "noise_variance": None if noise is None else list(noise),
-            "intercept": self.space.intercept,
+            **space_as_dict(self.space),
             "seed": self.seed,
             "ends": self.ends,
         }
@@ -196,18 +191,11 @@ class Specification:
         for key in ("min_effect", "epsilon"):
             if key not in given:
                 raise InvalidInputError(f"The specification lacks {key}. For example:\n{EXAMPLE}")
-        noise = given.get("noise_variance")
-        space = ModelClass(
-            given["min_effect"],
-            given.get("max_effect"),
-            None if noise is None else tuple(noise) if isinstance(noise, list | tuple) else noise,
-            given.get("intercept", True),
-        )
         return cls(
             title=given.get("title", ""),
             actions=actions_from(given),
             units=tuple(unit_from(name, entry) for name, entry in variables.items()),
-            space=space,
+            space=space_from(given),
             epsilon=given["epsilon"],
             delta=given.get("delta", 0.05),
             rule=given.get("rule", DEFAULT_RULE),

@@ -9,6 +9,7 @@ import typer
 class RuleName(StrEnum):
     """The rules, from those that assume less to those that assume more."""
 
+    randomized = "randomized"
     gaussian = "gaussian"
     class_ = "class"
     paper = "paper"

@@ -33,6 +33,7 @@ from causalfocus.planning.complexity import complexity
 from causalfocus.report.checks import check_picture
 from causalfocus.report.live import LiveView
 from causalfocus.report.pictures import save
+from causalfocus.report.spending import by_words
 from causalfocus.report.tables import edge_table, equation_table, interval_table
 from causalfocus.system.action_set import ActionSet
 from causalfocus.system.drawn import random_sem
@@ -168,7 +169,8 @@ def _facts(learner: Focus, truth: LinearSEM, seconds: float) -> dict[str, object
         ],
         "cost": result.cost,
         "seconds": round(seconds, 3),
-        "counts": {str(action): n for action, n in result.counts.items()},
+        "counts": by_words(result.counts, at_once=learner.actions.at_once),
+        "pairs": learner.effects().to_dict()["pairs"],
         "complexity": _complexity(learner, truth),
         "truth": truth.to_dict(),
         "estimate": own.to_dict(),

@@ -125,6 +125,10 @@ class Guarantee(ABC):
     """Whether the paper's game chooses the actions when all rivals in `stages` are done; else the
     last stage goes on."""
 
+    gains_are_divergences: ClassVar[bool] = True
+    """Whether a round tells the divergence of a rival; a rule by coins learns less, from the part
+    that follows a coin alone."""
+
     plans_sets: ClassVar[bool] = False
     """Whether `plan` says which variables to set; then nothing is pursued and no game is played."""
 

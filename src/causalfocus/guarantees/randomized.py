@@ -57,6 +57,7 @@ class RandomizedRule(Guarantee):
     exploration: ClassVar[float] = 0.0
     spread: ClassVar[Spread] = Spread(0.9, 1.05, 1.2)
     plays_game: ClassVar[bool] = False
+    gains_are_divergences: ClassVar[bool] = False
     plans_sets: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

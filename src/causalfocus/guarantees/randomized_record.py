@@ -55,29 +55,32 @@ def without_ask(record: CoinRecord, number: int, level: float) -> CoinRecord:
     """Without an ask that will not be answered, or whose answer is no evidence."""
     if not record.sums.is_open(number):
         return record
-    return look(_with_sums(record, record.sums.withdraw(number)), level)
+    return look(_with_sums(record, record.sums.withdraw(number, record.next_look)), level)
 
 
 def with_answer(record: CoinRecord, number: int, row: Floats, level: float) -> CoinRecord:
     """With what came of an ask; one that is not open is no evidence."""
     if not record.sums.is_open(number):
         return record
-    return look(_with_sums(record, record.sums.answer(number, row)), level)
+    return look(_with_sums(record, record.sums.answer(number, row, record.next_look)), level)
 
 
 def look(record: CoinRecord, level: float) -> CoinRecord:
-    """The record with the intervals that its rounds leave, if it is time."""
-    n = record.sums.n
-    if n < record.next_look:
-        return record
-    share = LOOK_SHARES[0 if record.sums.p <= FEW else 1]
-    kept = keep(record.kept, intervals_at(record.sums, level))
-    return CoinRecord(
-        sums=record.sums,
-        kept=kept,
-        next_look=n + max(1, n // share),
-        guess=guess_from(record.sums),
-    )
+    """The record with the intervals that its rounds leave, if it is time.
+
+    When several rounds become complete at once, each look sees those that belong to it and none
+    after them: what is kept does not depend on the order of telling.
+    """
+    while record.sums.n >= record.next_look:
+        n, share = record.sums.n, LOOK_SHARES[0 if record.sums.p <= FEW else 1]
+        next_look = n + max(1, n // share)
+        record = CoinRecord(
+            sums=record.sums.catch_up(next_look),
+            kept=keep(record.kept, intervals_at(record.sums, level)),
+            next_look=next_look,
+            guess=guess_from(record.sums),
+        )
+    return record
 
 
 def keep(kept: Intervals, found: Intervals) -> Intervals:

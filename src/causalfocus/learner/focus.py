@@ -84,13 +84,14 @@ class Focus(Recording[FocusState]):
         ends: Ends | None = None,
         seed: int | None = None,
     ) -> None:
-        _warn_of_unsettable(actions)
         if design not in ("focus", "uniform"):
             raise InvalidInputError(f"design must be 'focus' or 'uniform', got {design!r}.")
         self.rule, self.design = rule, design
         self.guarantee: Guarantee = guarantee_of(
             rule, actions, space, epsilon=epsilon, delta=delta, ends=ends
         )
+        if self.guarantee.gains_are_divergences:
+            _warn_of_unsettable(actions)
         choices = self.guarantee.choices
         if design == "uniform" and not choices.is_whole:
             raise InvalidInputError(
@@ -195,7 +196,8 @@ class Focus(Recording[FocusState]):
         return coins
 
     def _intent_of(self, ask: Ask) -> Intent:
-        asked = np.array([name in ask.action.targets for name in self.names])
+        targets = set(ask.action.targets)
+        asked = np.array([name in targets for name in self.names])
         return Intent(ask.number, asked, signs_of(self.seed, ask.number, ask.coins, self.names))
 
     def _coins_after(self, told: Told) -> CoinRecord | None:

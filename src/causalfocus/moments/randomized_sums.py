@@ -180,23 +180,33 @@ class RandomizedSums:
                 f"set; got {intent.signs.tolist()} with asked {intent.asked.tolist()}."
             )
 
-    def answer(self, number: int, row: ArrayLike) -> "RandomizedSums":
-        """With the values that came of a pending ask, (p,), those that were achieved."""
+    def answer(self, number: int, row: ArrayLike, until: int | None = None) -> "RandomizedSums":
+        """With the values that came of a pending ask, (p,), those that were achieved.
+
+        until : as for `catch_up`
+        """
         values = np.array(row, dtype=np.float64)
         if values.shape != (self.p,) or not (np.abs(values) <= LARGEST_VALUE).all():
             raise InvalidInputError(
                 f"An answer is {self.p} finite numbers; got {values.tolist()}. Withdraw the ask "
                 f"if something could not be measured."
             )
-        return self._settle(number, lambda one: one._replace(row=values))
+        return self._settle(number, lambda one: one._replace(row=values)).catch_up(until)
 
     def is_open(self, number: int) -> bool:
         """Whether an ask is neither answered nor withdrawn."""
         return any(one.intent.number == number and not one.is_complete for one in self.pending)
 
-    def withdraw(self, number: int) -> "RandomizedSums":
-        """Without a pending ask. The reason must be neither its coin nor its outcome."""
-        return self._settle(number, lambda one: one._replace(is_withdrawn=True))
+    def withdraw(self, number: int, until: int | None = None) -> "RandomizedSums":
+        """Without a pending ask. The reason must be neither its coin nor its outcome.
+
+        until : as for `catch_up`
+        """
+        return self._settle(number, lambda one: one._replace(is_withdrawn=True)).catch_up(until)
+
+    def catch_up(self, until: int | None = None) -> "RandomizedSums":
+        """With all rounds whose turn has come among those that count, up to so many in all."""
+        return advance(self, until)
 
     def _settle(self, number: int, change: Change) -> "RandomizedSums":
         at = next((a for a, one in enumerate(self.pending) if one.intent.number == number), None)
@@ -208,8 +218,7 @@ class RandomizedSums:
             )
         pending = list(self.pending)
         pending[at] = change(pending[at])
-        state = replace(self, pending=tuple(pending))
-        return advance(state) if at == 0 else state
+        return replace(self, pending=tuple(pending))
 
     def read(self) -> Reading:
         """The sums of all rounds that are complete in the order of asking."""
@@ -217,11 +226,11 @@ class RandomizedSums:
         return Reading(close(self, stakes), stakes)
 
 
-def advance(state: RandomizedSums) -> RandomizedSums:
-    """Return a state with all rounds whose turn has come among those that count."""
+def advance(state: RandomizedSums, until: int | None) -> RandomizedSums:
+    """Return a state with all rounds whose turn has come among those that count, up to so many."""
     done = 0
     for one in state.pending:
-        if not one.is_complete:
+        if not one.is_complete or (until is not None and state.n >= until):
             break
         done += 1
         if one.row is not None and one.intent.signs.any():
@@ -229,7 +238,7 @@ def advance(state: RandomizedSums) -> RandomizedSums:
             state = replace(state, n=state.n + 1, tail=(*state.tail, (one.intent, one.row)))
             if state.epoch_number > 0 and len(state.tail) >= max(state.p, LEAST_EPOCH):
                 state = fold(state)
-    return replace(state, pending=state.pending[done:])
+    return replace(state, pending=state.pending[done:]) if done else state
 
 
 def turn_to(state: RandomizedSums, epoch: int) -> RandomizedSums:

@@ -38,6 +38,10 @@ MOST_CHOICES: Final = 4096
 are more, columns are made on demand."""
 
 
+MOST_SPREAD: Final = 1024
+"""Actions over which the share of one set of variables is spread."""
+
+
 @dataclass(frozen=True)
 class Choices:
     """All that a design can choose.
@@ -126,11 +130,15 @@ class Choices:
         named = zip(self.actions.names, self.actions.ranges, strict=True)
         return {name: tuple(sorted(set(span))) for name, span in named if span is not None}
 
-    def actions_of(self, index: int) -> tuple[Action, ...]:
-        """The actions that may be drawn, all equally likely."""
+    def actions_of(self, index: int, most: int | None = None) -> tuple[Action, ...]:
+        """The actions that may be drawn, all equally likely; only the first if they are more than
+        `most`.
+        """
         if self.ends == "game":
             return (self.actions[index],)
         targets = self.targets[index]
+        if most is not None and math.prod(len(self._ends[name]) for name in targets) > most:
+            return (Action(tuple((name, self._ends[name][0]) for name in targets)),)
         return tuple(
             Action(tuple(zip(targets, values, strict=True)))
             for values in product(*(self._ends[name] for name in targets))
@@ -303,11 +311,12 @@ class Choices:
 
     def spread(self, shares: Iterable[float]) -> dict[Action, float]:
         """Shares of the choices as shares of their actions; those that get nothing are left out
-        where several nodes may be set at once.
+        where several nodes may be set at once. Where more than `MOST_SPREAD` actions set the same
+        nodes, the one with all low ends stands for them.
         """
         found = {}
         for i, share in enumerate(shares):
             if share > 0.0 or self.actions.at_once < 2:
-                drawn = self.actions_of(i)
+                drawn = self.actions_of(i, MOST_SPREAD)
                 found.update(dict.fromkeys(drawn, float(share) / len(drawn)))
         return found

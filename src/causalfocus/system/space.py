@@ -1,7 +1,7 @@
 """The model class: what is assumed of a system beforehand (Assumption parameter_class)."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -44,8 +44,8 @@ class ModelClass:
     max_effect: float | None = None
     noise_variance: tuple[float, float] | None = None
     intercept: bool = True
-    outcomes: tuple[str, ...] = ()
-    forbidden: tuple[tuple[str, str], ...] = ()
+    outcomes: Sequence[str] = ()
+    forbidden: Sequence[tuple[str, str]] = ()
     acyclic: bool = False
 
     def __post_init__(self) -> None:

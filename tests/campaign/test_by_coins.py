@@ -1,0 +1,91 @@
+"""Campaigns by coins: files, checkpoints, mending and past logs under the randomized rule."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import causalfocus as cf
+from causalfocus.campaign import Campaign
+from causalfocus.learner.parts import are_same
+from worlds import CHAIN, action_set, rig
+
+ACTIONS = action_set(CHAIN.names)
+SPACE = cf.ModelClass(0.3)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "rig.campaign"
+
+
+def new(path: Path, rule: str = "randomized") -> Campaign:
+    return Campaign.create(path, ACTIONS, SPACE, epsilon=0.15, rule=rule, seed=4)
+
+
+def play(campaign: Campaign, n: int, seed: int = 0) -> None:
+    """In batches of three, told in another order than they were asked for."""
+    system = rig(seed)
+    for _ in range(n // 3):
+        asked = campaign.next(3)
+        for one in (asked[2], asked[0], asked[1]):
+            campaign.record(system(one.action), id=one.id)
+
+
+def test_a_campaign_is_the_same_after_it_was_opened_again(path: Path) -> None:
+    with new(path) as campaign:
+        play(campaign, 300)
+        play(campaign, 60, seed=1)
+        campaign.next(2)
+        state, effects = campaign.learner.state, campaign.learner.effects().to_dict()
+        assert state.coins is not None and state.coins.sums.n > 250
+    with Campaign.open(path) as again:
+        assert again.n_replayed < 400
+        assert are_same(again.learner.state, state)
+        assert again.learner.effects().to_dict() == effects
+        again.verify()
+
+
+def test_rounds_count_in_the_order_of_asking(path: Path) -> None:
+    with new(path) as campaign:
+        play(campaign, 30)
+        first, second = campaign.next(2)
+        campaign.record(rig(3)(second.action), id=second.id)
+        before = campaign.learner.state.coins
+        assert before is not None
+        assert f"1 later rounds wait for number {first.id}" in campaign.decision.reason
+        campaign.reject(first.id, "the pump was off")
+        after = campaign.learner.state.coins
+        assert after is not None and after.sums.n > before.sums.n
+
+
+def test_a_log_of_another_rule_serves_this_one(path: Path) -> None:
+    """What was asked for under the gaussian rule is judged by its coins as if it had been asked for
+    by them, in the order of asking.
+    """
+    with new(path, "gaussian") as campaign:
+        play(campaign, 240)
+    with Campaign.open(path) as campaign:
+        twin = campaign.learner.with_rule("randomized")
+        coins = twin.state.coins
+        n_coins = sum(bool(told.asked and told.asked.coins) for told in campaign.learner.log)
+        assert coins is not None and coins.sums.n == n_coins > 150
+        assert np.isfinite(coins.kept.low).any()
+
+
+def test_a_corrected_value_is_learned_anew(path: Path) -> None:
+    with new(path) as campaign:
+        play(campaign, 120)
+        before = campaign.learner.effects().to_dict()
+        row = campaign.learner.log[99].sample.copy()
+        action = campaign.learner.log[99].action
+        free = [j for j, name in enumerate(CHAIN.names) if name not in action.targets]
+        row[free[0]] += 3.0
+        campaign.correct(100, {CHAIN.names[free[0]]: float(row[free[0]])}, "misread")
+        pending = campaign.next(2)
+        assert campaign.learner.effects().to_dict() != before
+        literal = cf.Focus(ACTIONS, SPACE, epsilon=0.15, rule="randomized", seed=4)
+        for _ in literal.take_again(campaign.learner.log, campaign.learner.pending):
+            pass
+        assert are_same(literal.state.coins, campaign.learner.state.coins)
+        assert [ask.number for ask in literal.pending] == [one.id for one in pending]
