@@ -410,3 +410,15 @@ def coin_complexity(task: CoinTask) -> CoinComplexity:
     return CoinComplexity(
         task.nats / found.cost, task.nats / found.least if found.least > 0.0 else math.inf
     )
+
+
+def ideal_shares(task: CoinTask) -> tuple[Bools, Floats]:
+    """Return the sets (m, p) of the best design that was found for a system that is known, and
+    their shares of the rounds (m,); those that are explored if nothing can be settled.
+    """
+    found = _ideal(task)
+    if found is None or not found.cost > 0.0:
+        sets = explored_sets(task.coins, task.at_once, task.p)
+        return sets, np.full(len(sets), 1.0 / max(len(sets), 1))
+    kept = found.rounds > 1e-4 * found.rounds.sum()
+    return found.sets[kept], found.rounds[kept] / found.rounds[kept].sum()

@@ -10,6 +10,7 @@ from causalfocus.campaign.plain_actions import action_facts
 from causalfocus.campaign.playback import Asked
 from causalfocus.errors import CausalFocusError
 from causalfocus.guarantees import Alarm
+from causalfocus.guarantees.guarantee import Spread
 from causalfocus.learner.result import Result
 from causalfocus.planning.forecast import forecasts
 
@@ -222,6 +223,9 @@ def rounds_to_go(campaign: Campaign) -> Remaining | None:
     if not learner.guarantee.has_forecast or learner.rounds < 4 * len(learner.names):
         return None
     try:
+        left = learner.guarantee.rounds_to_go(learner.moments, learner.estimate)
+        if left is not None:
+            return _remaining(left, learner.guarantee.spread)
         (found,) = forecasts(
             learner.estimate,
             specification.actions,
@@ -239,6 +243,13 @@ def rounds_to_go(campaign: Campaign) -> Remaining | None:
         max(0, round(rounds - done)) for rounds in (found.low, found.rounds, found.high)
     )
     return Remaining(middle, low, high)
+
+
+def _remaining(left: float, spread: Spread) -> Remaining | None:
+    """From rounds that are foretold from here, and how runs differ from that."""
+    if not math.isfinite(left):
+        return None
+    return Remaining(*(round(left * part) for part in (spread.middle, spread.low, spread.high)))
 
 
 def _alarm(alarms: Sequence[Alarm]) -> tuple[str, float] | None:

@@ -10,7 +10,7 @@ from causalfocus.allocation.on_demand import Question, solve_on_demand
 from causalfocus.allocation.search import Room
 from causalfocus.arrays import Bools, Floats
 from causalfocus.errors import NumericalError
-from causalfocus.guarantees.guarantee import Guarantee, Rival
+from causalfocus.guarantees.guarantee import Guarantee, OwnDesign, Rival
 from causalfocus.system.choices import Choices
 from causalfocus.system.columns import columns_of, every_column, n_sets, rows_of
 from causalfocus.system.sem import LinearSEM
@@ -45,7 +45,9 @@ def design_for(guarantee: Guarantee, model: LinearSEM, gap: float) -> Design:
     model : the system
     gap : relative distance of the bounds at which to stop
     """
-    choices = guarantee.choices
+    choices, own = guarantee.choices, guarantee.own_design(model)
+    if own is not None:
+        return _as_design(own, choices)
     if choices.is_whole:
         found = solve(lambda rounds: guarantee.rival(model, rounds), choices.costs, gap)
         return Design(found, choices, is_exhaustive=True)
@@ -57,6 +59,23 @@ def design_for(guarantee: Guarantee, model: LinearSEM, gap: float) -> Design:
             f"between {value:g} and {upper:g}. Ask for a larger gap."
         )
     return design
+
+
+def _as_design(own: OwnDesign, choices: Choices) -> Design:
+    """The design of a rule that plans, over choices that hold its sets."""
+    if not choices.is_whole:
+        known = set(choices.columns)
+        made = columns_of(own.sets, choices.actions.names)
+        more = tuple(column for column in made if column not in known)
+        choices = replace(choices, columns=choices.columns + more) if more else choices
+    at = {targets: i for i, targets in enumerate(choices.targets)}
+    design = np.zeros(len(choices))
+    for column, share in zip(columns_of(own.sets, choices.actions.names), own.shares, strict=True):
+        design[at[column]] += share
+    design *= choices.costs
+    design /= design.sum()
+    solution = Solution(own.value, own.upper, design, (own.rival,), np.ones(1))
+    return Design(solution, choices, own.is_exhaustive)
 
 
 def rough_design_for(

@@ -92,6 +92,23 @@ class Spread(NamedTuple):
     high: float
 
 
+class OwnDesign(NamedTuple):
+    """The best design for a known system by a rule that plans.
+
+    sets, shares : (m, p) and (m,), what is set, and its share of the rounds
+    value, upper : bounds of the nats per unit of cost
+    is_exhaustive : whether no other set can do better
+    rival : what binds it
+    """
+
+    sets: Bools
+    shares: Floats
+    value: float
+    upper: float
+    is_exhaustive: bool
+    rival: Rival
+
+
 @dataclass(frozen=True)
 class Guarantee(ABC):
     """A rule for one set of actions, accuracy and confidence.
@@ -198,9 +215,24 @@ class Guarantee(ABC):
         del number, row
         return coins
 
-    def plan(self, moments: Moments, estimate: LinearSEM) -> SetPlan:
-        """Which variables to set in the rounds to come, and how often, by what is known now."""
+    def plan(self, moments: Moments, estimate: LinearSEM, known: Bools | None) -> SetPlan:
+        """Which variables to set in the rounds to come, and how often, by what is known now.
+
+        known : (k, p), sets of the plan before
+        """
         raise NotImplementedError(f"The rule {self.name!r} makes no plans.")
+
+    def own_design(self, model: LinearSEM) -> OwnDesign | None:
+        """The best design for a known system, of a rule that plans; None of one that does not."""
+        del model
+        return None
+
+    def rounds_to_go(self, moments: Moments, estimate: LinearSEM) -> float | None:
+        """Rounds to the stop if the system is as it is estimated, from what is known already; None
+        of a rule that foretells from the start alone.
+        """
+        del moments, estimate
+        return None
 
     @abstractmethod
     def estimate(self, moments: Moments) -> LinearSEM:

@@ -13,6 +13,7 @@ changes back. The rule stops when they prove what the estimate claims of every p
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar, Final
@@ -25,7 +26,14 @@ from causalfocus.errors import InvalidInputError
 from causalfocus.guarantees.alarm import Alarm
 from causalfocus.guarantees.decision import Decision
 from causalfocus.guarantees.effects import Effect, effects_by_coins
-from causalfocus.guarantees.guarantee import Guarantee, Rival, Spread
+from causalfocus.guarantees.guarantee import Guarantee, OwnDesign, Rival, Spread
+from causalfocus.guarantees.randomized_design import (
+    design_of,
+    more_rounds,
+    plan_for,
+    rival_of,
+    rounds_for,
+)
 from causalfocus.guarantees.randomized_intervals import Demands, level_of
 from causalfocus.guarantees.randomized_record import (
     new_record,
@@ -39,6 +47,7 @@ from causalfocus.moments.effect_intervals import Intervals, no_intervals
 from causalfocus.moments.moments import Moments
 from causalfocus.moments.randomized_sums import Intent
 from causalfocus.oracles.gaussian import gaussian_estimate
+from causalfocus.system.actions import Action
 from causalfocus.system.sem import LinearSEM
 
 LARGEST_EXACT: Final = 14
@@ -212,22 +221,31 @@ class RandomizedRule(Guarantee):
         found = effects_by_coins(decision.coins.kept, self.demands, estimate)
         return tuple(Verdict(one.cause, one.effect, _stand(one)) for one in found)
 
-    def plan(self, moments: Moments, estimate: LinearSEM) -> SetPlan:
-        p = len(self.actions.names)
-        can = np.flatnonzero(self.has_coin)
-        if self.actions.at_once == 1:
-            sets = np.zeros((len(can), p), dtype=np.bool_)
-            sets[np.arange(len(can)), can] = True
-        else:
-            rng = np.random.default_rng(int(moments.n))
-            sets = np.unique(rng.random((64, p)) < 0.5, axis=0) & self.has_coin
-            sets = np.unique(
-                sets[sets.any(axis=1) & (sets.sum(axis=1) <= self.actions.at_once)], axis=0
-            )
-        return SetPlan(sets, np.full(len(sets), 1.0 / len(sets)))
+    @property
+    def p(self) -> int:
+        """The number of variables."""
+        return len(self.actions.names)
+
+    def plan(self, moments: Moments, estimate: LinearSEM, known: Bools | None) -> SetPlan:
+        return plan_for(self, moments, estimate, known)
+
+    def own_design(self, model: LinearSEM) -> OwnDesign:
+        return design_of(self, model)
+
+    def rounds_to_go(self, moments: Moments, estimate: LinearSEM) -> float:
+        return more_rounds(self, moments, estimate)
+
+    def forecast(
+        self, model: LinearSEM, share: Callable[[float], dict[Action, float]], start: float = 1.0
+    ) -> float:
+        """In closed form, along the best design that was found."""
+        del share
+        design = self.own_design(model)
+        return max(start, rounds_for(self, model, design.sets, design.shares))
 
     def rival(self, model: LinearSEM, weights: Floats) -> Rival:
-        raise NotImplementedError
+        """The estimate with the entry moved that is settled last."""
+        return rival_of(self, model, self.choices.arrays[0], weights)
 
     def gains(self, estimate: LinearSEM, weights: Floats) -> Floats:
         return self.rival(estimate, weights).gains

@@ -206,14 +206,16 @@ class Rounds:
         rounds = round(moments.n)
         if rounds < schedule.next_plan:
             return rule, counts, schedule
-        plan = rule.plan(moments, estimate)
+        before = schedule.shares
+        known = None if before is None else rule.choices.arrays[0][before.at]
+        plan = rule.plan(moments, estimate, known)
         choices = choices_with(rule.choices, plan.sets)
         if choices is not rule.choices:
             rule = rule.on(choices)
             counts = _pad(counts, len(choices))
         at = choices_at(choices, plan.sets)
         shares = Shares(at, plan.shares, counts[at])
-        return rule, counts, schedule.after_plan(shares, rounds)
+        return rule, counts, schedule.after_plan(shares, rounds, len(rule.actions.names))
 
     def _grow(self, rule: Guarantee, estimate: LinearSEM, decision: Decision) -> Guarantee:
         """The rule with more columns; the same if there is none to add."""

@@ -23,10 +23,13 @@ COLUMN_GROWTH: Final = 1.25
 quarter more, and so on, when all rivals are due to be looked at."""
 
 
-FIRST_PLAN: Final = 32
+FIRST_PLAN: Final = 8
 PLAN_GROWTH: Final = 1.1
-"""A rule that plans which variables to set does so before the first round, at 32 rounds, at a tenth
-more, and so on."""
+PLAN_GROWTH_OF_MANY: Final = 1.2
+FEW: Final = 20
+"""A rule that plans which variables to set does so before the first round, at 8 rounds for every
+variable, at a tenth more, and so on; with more than `FEW` variables, whose plans take long, at a
+fifth more."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,7 @@ class Schedule:
     def after_columns(self, rounds: int) -> "Schedule":
         return replace(self, next_columns=max(FIRST_COLUMNS, math.ceil(rounds * COLUMN_GROWTH)))
 
-    def after_plan(self, shares: Shares, rounds: int) -> "Schedule":
-        next_plan = max(FIRST_PLAN, math.ceil(rounds * PLAN_GROWTH))
+    def after_plan(self, shares: Shares, rounds: int, p: int) -> "Schedule":
+        growth = PLAN_GROWTH if p <= FEW else PLAN_GROWTH_OF_MANY
+        next_plan = max(FIRST_PLAN * p, math.ceil(rounds * growth))
         return replace(self, shares=shares, next_plan=next_plan)

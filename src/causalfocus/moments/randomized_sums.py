@@ -150,6 +150,19 @@ class RandomizedSums:
     def p(self) -> int:
         return len(self.unknown)
 
+    @property
+    def is_begun(self) -> Bools:
+        """(p,), which rows are tested."""
+        return self.stakes[self.epoch_number].is_begun
+
+    @property
+    def covered(self) -> Floats:
+        """(p, p), rounds that count for the row of the first variable in which the coin of the
+        second was tossed; of an epoch that is not closed yet as well.
+        """
+        found: Floats = self.read().sums.pool.counts
+        return found
+
     def issue(self, number: int, asked: ArrayLike, signs: ArrayLike) -> "RandomizedSums":
         """With one more ask; its tests are fixed now.
 

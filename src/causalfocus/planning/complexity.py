@@ -171,7 +171,6 @@ def complexity(
     >>> round(found.value, 3), found.rivals[0].changes
     (0.02, 'X1 -> X2 at 0.4 instead of 0.5')
     """
-    require_feasible_size(model.p)
     if not 0.0 < gap < 1.0:
         raise InvalidInputError(f"gap is a relative distance between 0 and 1, got {gap!r}.")
     if model.names != actions.names:
@@ -181,6 +180,8 @@ def complexity(
         )
     guarantee = guarantee_of(rule, actions, space, epsilon=epsilon, ends=ends)
     guarantee.require(model)
+    if not guarantee.plans_sets:
+        require_feasible_size(model.p)
     if model.p == 1:
         raise InvalidInputError("A single node has no alternative: there is nothing to learn.")
     if guarantee.choices.ends == "coin" and n_sets(actions) > most_listed:

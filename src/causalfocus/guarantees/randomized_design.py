@@ -1,0 +1,194 @@
+"""The randomized rule and its design: what is still to be settled, as a game of coins.
+
+Certificates by coins hold whatever is chosen from the past: all of this moves rounds alone. What is
+foretold is of first order (`allocation.coin_game`), with the logarithm that the tests pay.
+"""
+
+import math
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from causalfocus.allocation.coin_game import (
+    CoinTask,
+    coin_complexity,
+    ideal_shares,
+    plan_rounds,
+    rounds_to_go,
+)
+from causalfocus.allocation.set_plan import SetPlan
+from causalfocus.arrays import Bools, Floats
+from causalfocus.guarantees.guarantee import OwnDesign, Rival
+from causalfocus.guarantees.randomized_intervals import own_nats
+from causalfocus.kernels.randomized.responses import responses_to
+from causalfocus.kernels.randomized.row_tests import SCALE
+from causalfocus.kernels.randomized.widths import loads_of, means_of, ratios
+from causalfocus.moments.moments import Moments
+from causalfocus.system.actions import do
+from causalfocus.system.graph import changes_in_words
+from causalfocus.system.sem import LinearSEM
+
+if TYPE_CHECKING:
+    from causalfocus.guarantees.randomized import RandomizedRule
+
+ABSENT: Final = 0.75
+"""Of min_effect: the half width at which an effect that is not there is foretold to be settled. Its
+middle is noise, and takes the rest."""
+
+PLAN_AHEAD: Final = 0.1
+LEAST_AHEAD: Final = 32.0
+"""A plan is for this share of the rounds so far, and at least for so many."""
+
+
+class Prices(NamedTuple):
+    """Of a round, beside what it sets, and of each variable that is set."""
+
+    base: float
+    each: Floats
+
+
+def prices_of(rule: "RandomizedRule") -> Prices:
+    """What rounds cost: one each, or, if costs were given, the sum over what is set."""
+    actions = rule.actions
+    each = np.array(actions.amortised_costs) if actions.change_costs else np.zeros(rule.p)
+    if not actions.prices:
+        return Prices(1.0, each)
+    for j, (name, span) in enumerate(zip(actions.names, actions.ranges, strict=True)):
+        if span is not None:
+            each[j] += float(np.mean([actions.cost_of(do(name, value)) for value in span]))
+    return Prices(0.0, each)
+
+
+def half_ranges_of(rule: "RandomizedRule") -> Floats:
+    """(p,), of the coins; 0 where there is none."""
+    return np.array(
+        [0.0 if span is None else 0.5 * (span[1] - span[0]) for span in rule.actions.ranges]
+    )
+
+
+def nats_of(rule: "RandomizedRule", tosses: float) -> float:
+    """What a direction has to reach after so many tosses of a coin."""
+    tosses = max(tosses, 1.0)
+    return rule.threshold + own_nats(rule.unknown).direction + 0.5 * math.log1p(tosses / SCALE)
+
+
+def task_of(
+    rule: "RandomizedRule", model: LinearSEM, is_settled: Bools | None, tosses: float
+) -> CoinTask:
+    """What is to be settled if the model is the system.
+
+    is_settled : (p, p), pairs that are no longer asked; None for none
+    tosses : of a coin, by then
+    """
+    demands = rule.demands
+    graph_only = np.minimum(demands.epsilon, np.abs(model.weights))
+    radii = np.where(model.weights != 0.0, graph_only, ABSENT * demands.min_effect)
+    asked = rule.unknown if is_settled is None else rule.unknown & ~is_settled
+    prices = prices_of(rule)
+    return CoinTask(
+        weights=np.clip(model.weights, -1e6, 1e6),
+        noise=model.noise_variances,
+        half_ranges=half_ranges_of(rule),
+        radii=np.where(asked & (radii > 0.0), radii, math.inf),
+        nats=nats_of(rule, tosses),
+        at_once=rule.actions.at_once,
+        base_cost=prices.base,
+        costs=prices.each,
+    )
+
+
+def _present_task(
+    rule: "RandomizedRule", moments: Moments, estimate: LinearSEM
+) -> tuple[CoinTask, Floats]:
+    """What is to be settled still, and the rounds that are covered."""
+    p, coins = rule.p, moments.coins
+    if coins is None:
+        return task_of(rule, estimate, None, 1.0), np.zeros((p, p))
+    covered = coins.sums.covered
+    is_settled = rule.demands.holds(coins.kept, estimate.weights)
+    noise = np.where(coins.sums.is_begun, coins.guess.noise, estimate.noise_variances)
+    known = LinearSEM.from_fit(estimate.weights, noise, estimate.intercepts, estimate.names)
+    tosses = float(covered.sum() / max(np.count_nonzero(covered), 1))
+    return task_of(rule, known, is_settled, tosses), covered
+
+
+def plan_for(
+    rule: "RandomizedRule", moments: Moments, estimate: LinearSEM, known: Bools | None
+) -> SetPlan:
+    """Which variables to set in the rounds to come.
+
+    known : (k, p), sets of the last plan
+    """
+    task, covered = _present_task(rule, moments, estimate)
+    ahead = max(LEAST_AHEAD, PLAN_AHEAD * moments.n)
+    found = plan_rounds(task, covered, ahead, known)
+    if not len(found.sets):
+        return SetPlan(np.zeros((1, rule.p), dtype=np.bool_), np.ones(1))
+    return SetPlan(found.sets, found.shares / found.shares.sum())
+
+
+def more_rounds(rule: "RandomizedRule", moments: Moments, estimate: LinearSEM) -> float:
+    """Rounds to go until all pairs are settled, if the system is as it is estimated."""
+    task, covered = _present_task(rule, moments, estimate)
+    return rounds_to_go(task, covered)
+
+
+def design_of(rule: "RandomizedRule", model: LinearSEM) -> OwnDesign:
+    """The best design that is found for a system that is known, and what it gains per cost."""
+    task = task_of(rule, model, None, 1.0)
+    sets, shares = ideal_shares(task)
+    found = coin_complexity(task)
+    return OwnDesign(
+        sets=sets,
+        shares=shares,
+        value=found.value if math.isfinite(found.value) else 0.0,
+        upper=found.upper,
+        is_exhaustive=math.isfinite(found.upper),
+        rival=rival_of(rule, model, sets, shares),
+    )
+
+
+def rounds_for(rule: "RandomizedRule", model: LinearSEM, sets: Bools, shares: Floats) -> float:
+    """Rounds in all at which a known system is settled along a design: of first order, with the
+    logarithm of that many tosses.
+    """
+    rounds = 1.0
+    for _ in range(8):
+        task = task_of(rule, model, None, 0.5 * rounds)
+        responses = responses_to(task.weights, task.half_ranges > 0.0, sets)
+        means = means_of(sets, shares / shares.sum(), responses)
+        nothing = np.zeros((rule.p, rule.p))
+        found = float(ratios(loads_of(task.stand(nothing), means), means.tosses).max())
+        if not math.isfinite(found) or abs(found - rounds) < 1e-3 * rounds:
+            return found
+        rounds = max(found, 1.0)
+    return rounds
+
+
+def rival_of(rule: "RandomizedRule", model: LinearSEM, sets: Bools, weights: Floats) -> Rival:
+    """The pair that is settled last if sets are taken so often: the model with it moved, and what
+    every set gains on it.
+
+    With f = sum_i load_i / n_i, n_i the rounds with i set and the effect free, the pair gains nats
+    / f; the share of a set in that is its derivative.
+    """
+    task = task_of(rule, model, None, 1.0)
+    rounds = np.maximum(weights, 1e-9 * max(float(weights.max(initial=0.0)), 1e-300))
+    responses = responses_to(task.weights, task.half_ranges > 0.0, sets)
+    means = means_of(sets, rounds, responses)
+    loads = loads_of(task.stand(np.zeros((rule.p, rule.p))), means)
+    found = ratios(loads, means.tosses)
+    j, k = np.unravel_index(int(np.argmax(found)), found.shape)
+    gains = np.zeros(len(sets))
+    if 0.0 < found[j, k] < math.inf:
+        is_needed = loads[j, k] > 0.0
+        per_toss = np.zeros(rule.p)
+        per_toss[is_needed] = loads[j, k, is_needed] / means.tosses[j, is_needed] ** 2
+        gains = np.where(sets[:, j], 0.0, sets @ per_toss) * task.nats / found[j, k] ** 2
+    moved = model.weights.copy()
+    step = task.radii[j, k] if math.isfinite(task.radii[j, k]) else rule.space.min_effect
+    moved[j, k] += -step if moved[j, k] > 0.0 else step
+    if model.weights[j, k] == 0.0:
+        moved[j, k] = rule.space.min_effect
+    rival = LinearSEM.from_fit(moved, model.noise_variances, model.intercepts, model.names)
+    return Rival(gains, rival, changes_in_words(model.weights, moved, model.names))
