@@ -17,6 +17,7 @@ from causalfocus.benchmark.coverage import (
     Draws,
     count_misses,
     cover,
+    first_seed,
     n_chunks,
 )
 from causalfocus.benchmark.row_files import write_rows
@@ -77,6 +78,13 @@ def test_chunks_are_joined_by_world_and_in_all() -> None:
     assert found[-1].limit == pytest.approx(exact) and found[-1].looks == 300
     assert n_chunks(10_000, ()) * len(WORLDS) * CHUNK >= 10_000
     assert (n_chunks(1, ["clean"]), n_chunks(CHUNK + 1, ["clean"])) == (1, 2)
+
+
+def test_no_two_worlds_share_a_run() -> None:
+    """Else misses would come together, and what is counted in all would be no binomial number."""
+    chunks = range(n_chunks(10_000, ()))
+    seeds = [first_seed(world, at) + i for world in WORLDS for at in chunks for i in range(CHUNK)]
+    assert len(set(seeds)) == len(seeds) == len(WORLDS) * len(chunks) * CHUNK
 
 
 def test_the_command_goes_on_where_it_was(tmp_path: Path) -> None:

@@ -31,6 +31,9 @@ DELTA: Final = 0.1
 CHUNK: Final = 50
 """Runs that are made at once; what is finished of a measurement is whole chunks."""
 
+SEEDS: Final = 1_000_000
+"""Seeds that every world has for itself."""
+
 LOOK: Final = 8
 """Rounds from one look to the next, besides those at marks."""
 
@@ -98,7 +101,7 @@ def coverage_runs(
         world_of(world)
     known = {} if file is None else {_key(row): row for row in read_rows(file, CoverageChunk)}
     tasks = [
-        (world, CHUNK * at, CHUNK, rounds)
+        (world, first_seed(world, at), CHUNK, rounds)
         for at in range(n_chunks(runs, worlds))
         for world in worlds or WORLDS
     ]
@@ -110,6 +113,13 @@ def coverage_runs(
             if file is not None:
                 write_rows(file, CoverageChunk, known.values())
             yield row
+
+
+def first_seed(world: str, at: int) -> int:
+    """Return the seed of the first run of a chunk. No two worlds share a seed: with the same coins
+    and effects their runs would miss together, and the limit for all of them would not hold.
+    """
+    return SEEDS * list(WORLDS).index(world) + CHUNK * at
 
 
 def _key(row: CoverageChunk) -> tuple[str, int, int, int]:
