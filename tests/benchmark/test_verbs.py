@@ -23,6 +23,9 @@ VERBS = (
     "costs",
     "blocks",
     "violations",
+    "equations",
+    "coverage",
+    "today",
     "baselines",
     "campaigns",
 )

@@ -22,6 +22,7 @@ from causalfocus.benchmark.column_table import column_table
 from causalfocus.benchmark.columns import ColumnRun
 from causalfocus.benchmark.constant import SplitSummary
 from causalfocus.benchmark.costs import CostSummary
+from causalfocus.benchmark.coverage import Coverage, coverage_table
 from causalfocus.benchmark.game import GameTimes
 from causalfocus.benchmark.literal import Ratio
 from causalfocus.benchmark.memory import PeakMemory
@@ -29,8 +30,10 @@ from causalfocus.benchmark.oracles import OracleTimes, growth_per_node
 from causalfocus.benchmark.problems import DENSITY, EPSILON, SAMPLES_PER_ACTION
 from causalfocus.benchmark.rounds import RoundTimes, RunMemory
 from causalfocus.benchmark.several import SeveralSummary
+from causalfocus.benchmark.survival import WorldCell, survival_table
+from causalfocus.benchmark.today_table import TodayCell, today_table
 from causalfocus.benchmark.units import in_units
-from causalfocus.benchmark.violations import Violated
+from causalfocus.benchmark.violations import Violated, violation_table
 from causalfocus.version import __version__
 
 
@@ -50,6 +53,9 @@ class Figures:
     columns: list[ColumnRun] = field(default_factory=list)
     costs: list[CostSummary] = field(default_factory=list)
     blocks: list[BlockSummary] = field(default_factory=list)
+    survival: list[WorldCell] = field(default_factory=list)
+    coverage: list[Coverage] = field(default_factory=list)
+    today: list[TodayCell] = field(default_factory=list)
     violations: list[Violated] = field(default_factory=list)
     learners: list[LearnerTimes] = field(default_factory=list)
     curves: list[Curve] = field(default_factory=list)
@@ -72,6 +78,9 @@ class Figures:
             "columns": [asdict(row) for row in self.columns],
             "costs": [asdict(row) for row in self.costs],
             "blocks": [asdict(row) for row in self.blocks],
+            "survival": [asdict(row) for row in self.survival],
+            "coverage": [asdict(row) for row in self.coverage],
+            "today": [asdict(row) for row in self.today],
             "violations": [asdict(row) for row in self.violations],
             "learners": [asdict(row) for row in self.learners],
             "curves": [asdict(row) for row in self.curves],
@@ -96,7 +105,10 @@ class Figures:
             (self.columns, column_table),
             (self.costs, _cost_table),
             (self.blocks, block_table),
-            (self.violations, _violation_table),
+            (self.survival, survival_table),
+            (self.coverage, coverage_table),
+            (self.today, today_table),
+            (self.violations, violation_table),
             (self.learners, learner_table),
             (self.recoveries, recovery_table),
             (self.schedules, schedule_table),
@@ -332,33 +344,6 @@ FOCUS at delta = 0.05; setting a node costs 1 to 10, drawn log-uniform per node,
         f"{r.mean_ratio:.3f} | {r.standard_error:.3f} |"
         for r in rows
     )
-
-
-def _violation_table(rows: list[Violated]) -> str:
-    head = """### Broken assumptions
-
-FOCUS at delta = 0.05 and epsilon = 0.07 on drawn systems of four nodes that break one assumption
-in one equation; the rules assume no intercepts. Shares of the runs in percent: refuted, certified
-with a claim that holds, with one that does not, not stopped within 20,000 rounds. Without the
-check (`unchecked`: right, wrong) the same runs go on to the certificate. Sizes:
-share beyond max_effect or the noise range, share of min_effect, the constant, the coefficient of
-the square, the factor, noise standard deviations over 1,500 rounds (evidence) or 2,500
-(gaussian).
-
-| rule | violation | size | refuted | right | wrong | unstopped | unchecked | rounds |
-|---|---|---|---|---|---|---|---|---|
-"""
-    lines = []
-    for r in rows:
-        n = sum(r.with_check.values())
-        shares = [r.with_check[kind] for kind in ("refuted", "right", "wrong", "unstopped")]
-        shown = " | ".join(f"{100 * count / n:.0f}" for count in shares)
-        unchecked = [r.without_check[kind] for kind in ("right", "wrong")]
-        shown += " | " + ", ".join(f"{100 * count / n:.0f}" for count in unchecked)
-        lines.append(
-            f"| {r.rule} | {r.violation} | {r.size:g} | {shown} | {r.median_rounds:,.0f} |"
-        )
-    return head + "\n".join(lines)
 
 
 def _game_table(rows: list[GameTimes]) -> str:

@@ -9,8 +9,11 @@ from causalfocus.cli.benchmark.certificates import certificates
 from causalfocus.cli.benchmark.columns import columns
 from causalfocus.cli.benchmark.constant import constant
 from causalfocus.cli.benchmark.costs import costs
+from causalfocus.cli.benchmark.coverage import coverage
 from causalfocus.cli.benchmark.engine import engine
+from causalfocus.cli.benchmark.equations import equations
 from causalfocus.cli.benchmark.several import several
+from causalfocus.cli.benchmark.today import today
 from causalfocus.cli.benchmark.violations import violations
 
 benchmark = typer.Typer(
@@ -27,6 +30,9 @@ benchmark.command("columns")(columns)
 benchmark.command("costs")(costs)
 benchmark.command("blocks")(blocks)
 benchmark.command("violations")(violations)
+benchmark.command("equations")(equations)
+benchmark.command("coverage")(coverage)
+benchmark.command("today")(today)
 benchmark.command("baselines")(baselines)
 benchmark.command("campaigns")(campaigns)
 
