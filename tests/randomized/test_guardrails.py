@@ -137,11 +137,11 @@ def mean_evidence(guards: GuardSums, truth: Intervals) -> list[float]:
 
 
 def test_all_shares_together_are_delta() -> None:
-    """Of tests of all coins, directions and the three kinds of guardrails, for few and many."""
+    """Of two tests of all coins a row, directions and the three kinds of guardrails, for few and many."""
     for p in (2, 3, 14, 15, 40):
         unknown = ~np.eye(p, dtype=np.bool_)
         own = own_nats(unknown)
-        shares = p * math.exp(-own[0]) + p * (p - 1) * math.exp(-own[1])
+        shares = 2 * p * math.exp(-own[0]) + p * (p - 1) * math.exp(-own[1])
         n_pairs = p * (p - 1) // 2 if p <= 14 else 6
         shares += p * math.exp(-nats_of("selection", p))
         shares += p * p * math.exp(-nats_of("interference", p))
