@@ -137,7 +137,7 @@ def mean_evidence(guards: GuardSums, truth: Intervals) -> list[float]:
 
 
 def test_all_shares_together_are_delta() -> None:
-    """Of two tests of all coins a row, directions and the three kinds of guardrails, for few and many."""
+    """Of two tests of all coins a row, directions and three kinds of guardrails."""
     for p in (2, 3, 14, 15, 40):
         unknown = ~np.eye(p, dtype=np.bool_)
         own = own_nats(unknown)

@@ -225,7 +225,7 @@ def rounds_to_go(campaign: Campaign) -> Remaining | None:
     try:
         left = learner.guarantee.rounds_to_go(learner.moments, learner.estimate)
         if left is not None:
-            return _remaining(left, learner.guarantee.spread)
+            return _with_spread(left, learner.guarantee.spread)
         (found,) = forecasts(
             learner.estimate,
             specification.actions,
@@ -245,7 +245,7 @@ def rounds_to_go(campaign: Campaign) -> Remaining | None:
     return Remaining(middle, low, high)
 
 
-def _remaining(left: float, spread: Spread) -> Remaining | None:
+def _with_spread(left: float, spread: Spread) -> Remaining | None:
     """From rounds that are foretold from here, and how runs differ from that."""
     if not math.isfinite(left):
         return None

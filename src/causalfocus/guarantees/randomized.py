@@ -132,7 +132,7 @@ class RandomizedRule(Guarantee):
             return without_ask(coins, number, self.threshold)
         return with_answer(coins, number, row, self.threshold)
 
-    def kept(self, moments: Moments) -> Intervals:
+    def kept_intervals(self, moments: Moments) -> Intervals:
         """What the looks so far have left."""
         return no_intervals(self.unknown) if moments.coins is None else moments.coins.kept
 
@@ -145,7 +145,7 @@ class RandomizedRule(Guarantee):
         coins.
         """
         guess = self._guess(moments)
-        kept, demands = self.kept(moments), self.demands
+        kept, demands = self.kept_intervals(moments), self.demands
         if kept.is_refuted.any():
             return guess
         claim = demands.claim(kept)
@@ -175,7 +175,7 @@ class RandomizedRule(Guarantee):
         is_due: bool = True,
     ) -> "RandomizedDecision":
         del counts
-        kept = self.kept(moments)
+        kept = self.kept_intervals(moments)
         alarm = self.refutation(moments, estimate)
         is_proved = alarm is None and bool(self.demands.holds(kept, estimate.weights).all())
         return RandomizedDecision(
@@ -197,7 +197,7 @@ class RandomizedRule(Guarantee):
     def alarms(self, moments: Moments, estimate: LinearSEM) -> tuple[Alarm, ...]:
         """Rows that are refuted and the guardrails, the loudest first."""
         del estimate
-        kept, names = self.kept(moments), self.actions.names
+        kept, names = self.kept_intervals(moments), self.actions.names
         rows = np.flatnonzero(kept.is_refuted)
         found = [Alarm("line", names[j], None, None, self.threshold) for j in rows]
         if moments.coins is not None:
@@ -206,7 +206,7 @@ class RandomizedRule(Guarantee):
 
     def intervals(self, moments: Moments, estimate: LinearSEM) -> tuple[Interval, ...]:
         """Per reported effect, the weights that the coins leave, given nothing else."""
-        kept, at = self.kept(moments), {name: j for j, name in enumerate(estimate.names)}
+        kept, at = self.kept_intervals(moments), {name: j for j, name in enumerate(estimate.names)}
         return tuple(
             Interval(
                 cause,
@@ -222,7 +222,7 @@ class RandomizedRule(Guarantee):
         self, moments: Moments, decision: Decision, estimate: LinearSEM
     ) -> tuple[Effect, ...]:
         del decision
-        return effects_by_coins(self.kept(moments), self.demands, estimate)
+        return effects_by_coins(self.kept_intervals(moments), self.demands, estimate)
 
     def verdicts(self, decision: Decision, estimate: LinearSEM) -> tuple[Verdict, ...]:
         """By the intervals of every pair, at any moment."""
@@ -330,7 +330,7 @@ class RandomizedDecision(Decision):
             return "No round with a coin is complete yet."
         found = effects_by_coins(self.coins.kept, self.rule.demands, self.estimate)
         left = [one for one in found if not one.is_settled]
-        waiting = self._waiting()
+        waiting = self._who_waits()
         if not left:
             return "All pairs are settled at the last look." + waiting
         last = max(left, key=lambda one: (one.waits_for, one.half))
@@ -339,7 +339,7 @@ class RandomizedDecision(Decision):
             f"effect of {last.cause} on {last.effect}." + waiting
         )
 
-    def _waiting(self) -> str:
+    def _who_waits(self) -> str:
         """Who holds up the rounds that were told, in words."""
         pending = () if self.coins is None else self.coins.sums.pending
         done = sum(one.is_complete for one in pending)

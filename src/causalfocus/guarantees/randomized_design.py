@@ -110,7 +110,7 @@ def _present_task(
     p, coins = rule.p, moments.coins
     if coins is None:
         return task_of(rule, estimate, None, 1.0), np.zeros((p, p))
-    covered = coins.sums.covered
+    covered = coins.sums.coverage
     is_settled = rule.demands.holds(coins.kept, estimate.weights)
     noise = np.where(coins.sums.is_begun, coins.guess.noise, estimate.noise_variances)
     known = LinearSEM.from_fit(estimate.weights, noise, estimate.intercepts, estimate.names)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import Literal, Protocol, runtime_checkable
 
@@ -42,6 +42,7 @@ class Told:
     ask: int | None = None
     failed: tuple[str, ...] = ()
     mark: Mark = ""
+    _: KW_ONLY
     asked: Ask | None = None
 
     @property

@@ -162,7 +162,7 @@ class RandomizedSums:
         return self.stakes[self.epoch_number].is_begun
 
     @property
-    def covered(self) -> Floats:
+    def coverage(self) -> Floats:
         """(p, p), rounds that count for the row of the first variable in which the coin of the
         second was tossed; of an epoch that is not closed yet as well.
         """
