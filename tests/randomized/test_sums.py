@@ -1,10 +1,10 @@
 """Sums by intention and in the order of asking, against their definition."""
 
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import ArrayLike
 
 import causalfocus as cf
 from causalfocus.arrays import Bools
@@ -17,7 +17,7 @@ EVERYTHING = ~np.eye(3, dtype=np.bool_)
 
 def same(one: RandomizedSums, other: RandomizedSums) -> bool:
     a, b = one.read(), other.read()
-    pairs: list[tuple[ArrayLike, ArrayLike]] = [
+    pairs: list[tuple[Any, Any]] = [
         *zip(a.sums.coins, b.sums.coins, strict=True),
         *zip(a.sums.directions, b.sums.directions, strict=True),
         *zip(a.sums.pool, b.sums.pool, strict=True),

@@ -10,7 +10,7 @@ from causalfocus.campaign.plain_actions import action_facts
 from causalfocus.campaign.playback import Asked
 from causalfocus.errors import CausalFocusError
 from causalfocus.guarantees import Alarm
-from causalfocus.guarantees.guarantee import Spread
+from causalfocus.guarantees.terms import Spread
 from causalfocus.learner.result import Result
 from causalfocus.planning.forecast import forecasts
 

@@ -9,8 +9,9 @@ from typing import ClassVar
 import numpy as np
 
 from causalfocus.arrays import Floats
-from causalfocus.guarantees.guarantee import Guarantee, Rival
+from causalfocus.guarantees.guarantee import Guarantee
 from causalfocus.guarantees.mixture import WORLD
+from causalfocus.guarantees.terms import Rival
 from causalfocus.kernels.exact import response
 from causalfocus.kernels.records import Bounds, PlainBounds
 from causalfocus.moments.moments import Moments

@@ -21,7 +21,6 @@ from causalfocus.guarantees.alarm import Alarm
 from causalfocus.guarantees.alarms import alarms, loudest, refusal, row_regressors
 from causalfocus.guarantees.bounded import BoundedClaim
 from causalfocus.guarantees.decision import Decision
-from causalfocus.guarantees.guarantee import Spread, Step
 from causalfocus.guarantees.lags import Lags
 from causalfocus.guarantees.mixture import (
     FINE,
@@ -35,6 +34,7 @@ from causalfocus.guarantees.mixture import (
     step_and_stride,
 )
 from causalfocus.guarantees.pursued import every_pair, other_graph, with_graphs
+from causalfocus.guarantees.terms import Spread, Step
 from causalfocus.guarantees.verdicts import Interval
 from causalfocus.guarantees.wider import wider_classes
 from causalfocus.kernels.arithmetic.sets import parents_of

@@ -27,7 +27,7 @@ from causalfocus.guarantees.departures import (
     least_removal,
 )
 from causalfocus.guarantees.foresight import foresight
-from causalfocus.guarantees.guarantee import Guarantee, Rival, Spread, Step
+from causalfocus.guarantees.guarantee import Guarantee
 from causalfocus.guarantees.mixture import (
     FINE,
     STIFFNESS,
@@ -37,6 +37,7 @@ from causalfocus.guarantees.mixture import (
     cap_of,
     step_and_stride,
 )
+from causalfocus.guarantees.terms import Rival, Spread, Step
 from causalfocus.guarantees.verdicts import Interval
 from causalfocus.kernels.arithmetic.sets import nondescendants
 from causalfocus.kernels.evidence import pairs

@@ -27,7 +27,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, NamedTuple, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -39,6 +39,7 @@ from causalfocus.guarantees.alarm import Alarm
 from causalfocus.guarantees.decision import Decision
 from causalfocus.guarantees.effects import Effect
 from causalfocus.guarantees.lags import Lags
+from causalfocus.guarantees.terms import OwnDesign, Rival, Spread, Step
 from causalfocus.guarantees.verdicts import Interval, Verdict, verdicts_on
 from causalfocus.kernels.records import Parameters, PlainSettings
 from causalfocus.kernels.sums import population
@@ -55,59 +56,6 @@ from causalfocus.system.space import ModelClass
 
 MOST_ROUNDS = 1e12
 """Beyond this a rule is taken never to stop."""
-
-
-@dataclass(frozen=True)
-class Rival:
-    """The closest system that breaks a claim.
-
-    Attributes
-    ----------
-    gains : its divergence under every choice, infinite if nothing breaks the claim
-    model : the system
-    changes : how it differs, in words
-    """
-
-    gains: Floats
-    model: LinearSEM
-    changes: str
-
-
-class Step(NamedTuple):
-    """A way on for someone whose assumptions are refuted.
-
-    words : what to call, as one would type it
-    rule, space : what is assumed then
-    """
-
-    words: str
-    rule: str
-    space: ModelClass
-
-
-class Spread(NamedTuple):
-    """Rounds of FOCUS over those on expected moments: tenth percentile, median, ninetieth."""
-
-    low: float
-    middle: float
-    high: float
-
-
-class OwnDesign(NamedTuple):
-    """The best design for a known system by a rule that plans.
-
-    sets, shares : (m, p) and (m,), what is set, and its share of the rounds
-    value, upper : bounds of the nats per unit of cost
-    is_exhaustive : whether no other set can do better
-    rival : what binds it
-    """
-
-    sets: Bools
-    shares: Floats
-    value: float
-    upper: float
-    is_exhaustive: bool
-    rival: Rival
 
 
 @dataclass(frozen=True)
@@ -393,6 +341,8 @@ class Guarantee(ABC):
 
     def verdicts(self, decision: Decision, estimate: LinearSEM) -> tuple[Verdict, ...]:
         """On every pair of variables, what a decision on an estimate says of a direct effect."""
+        if decision.verdicts is not None:
+            return decision.verdicts
         return verdicts_on(estimate, is_certified=decision.stop and not decision.refuted)
 
     def wider_steps(self, moments: Moments) -> Iterator[Step]:

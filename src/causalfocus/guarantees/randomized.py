@@ -27,7 +27,7 @@ from causalfocus.errors import InvalidInputError
 from causalfocus.guarantees.alarm import Alarm
 from causalfocus.guarantees.decision import Decision
 from causalfocus.guarantees.effects import Effect, effects_by_coins
-from causalfocus.guarantees.guarantee import Guarantee, OwnDesign, Rival, Spread
+from causalfocus.guarantees.guarantee import Guarantee
 from causalfocus.guarantees.guardrails import guard_alarms
 from causalfocus.guarantees.randomized_design import (
     design_of,
@@ -43,6 +43,7 @@ from causalfocus.guarantees.randomized_record import (
     with_ask,
     without_ask,
 )
+from causalfocus.guarantees.terms import OwnDesign, Rival, Spread
 from causalfocus.guarantees.verdicts import Interval, Stand, Verdict
 from causalfocus.moments.coin_record import CoinRecord
 from causalfocus.moments.effect_intervals import Intervals, no_intervals
@@ -224,13 +225,6 @@ class RandomizedRule(Guarantee):
         del decision
         return effects_by_coins(self.kept_intervals(moments), self.demands, estimate)
 
-    def verdicts(self, decision: Decision, estimate: LinearSEM) -> tuple[Verdict, ...]:
-        """By the intervals of every pair, at any moment."""
-        if not isinstance(decision, RandomizedDecision) or decision.coins is None:
-            return super().verdicts(decision, estimate)
-        found = effects_by_coins(decision.coins.kept, self.demands, estimate)
-        return tuple(Verdict(one.cause, one.effect, _stand(one)) for one in found)
-
     @property
     def p(self) -> int:
         """The number of variables."""
@@ -319,6 +313,14 @@ class RandomizedDecision(Decision):
         if bool(demands.holds(self.coins.kept, weights).all()):
             return max(found, self.threshold)
         return min(found, math.nextafter(self.threshold, 0.0))
+
+    @cached_property
+    def verdicts(self) -> tuple[Verdict, ...] | None:
+        """By the intervals of every pair, at any moment."""
+        if self.coins is None:
+            return None
+        found = effects_by_coins(self.coins.kept, self.rule.demands, self.estimate)
+        return tuple(Verdict(one.cause, one.effect, _stand(one)) for one in found)
 
     @property
     def reason(self) -> str:

@@ -20,8 +20,8 @@ from causalfocus.allocation.coin_game import (
 from causalfocus.allocation.coin_task import CoinTask
 from causalfocus.allocation.set_plan import SetPlan
 from causalfocus.arrays import Bools, Floats
-from causalfocus.guarantees.guarantee import OwnDesign, Rival
 from causalfocus.guarantees.randomized_intervals import own_nats
+from causalfocus.guarantees.terms import OwnDesign, Rival
 from causalfocus.kernels.randomized.responses import responses_to
 from causalfocus.kernels.randomized.row_tests import SCALE
 from causalfocus.kernels.randomized.widths import loads_of, means_of, ratios

@@ -3,8 +3,9 @@
 import math
 
 from causalfocus.guarantees.alarm import Alarm
-from causalfocus.guarantees.guarantee import Guarantee, Step
+from causalfocus.guarantees.guarantee import Guarantee
 from causalfocus.guarantees.rules import guarantee_of
+from causalfocus.guarantees.terms import Step
 from causalfocus.moments.moments import Moments
 
 BEYOND_ALL = {

@@ -1,7 +1,7 @@
 """What every learner is: ask, tell, estimate, decision; and a log that is the whole truth."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import Literal, Protocol, runtime_checkable
@@ -9,6 +9,7 @@ from typing import Literal, Protocol, runtime_checkable
 from numpy.typing import ArrayLike
 
 from causalfocus.arrays import Floats
+from causalfocus.errors import InvalidInputError
 from causalfocus.guarantees.decision import Decision
 from causalfocus.learner.asking import Ask
 from causalfocus.system.actions import Action
@@ -61,6 +62,20 @@ class Told:
         if not self.failed:
             return self.action
         return Action(tuple(one for one in self.action.settings if one[0] not in self.failed))
+
+
+def checked_failures(action: Action, failed: Iterable[str]) -> tuple[str, ...]:
+    """Nodes of an action whose setting failed, as a tuple."""
+    if failed == ():
+        return ()
+    given = tuple(dict.fromkeys([failed] if isinstance(failed, str) else failed))
+    for name in given:
+        if name not in action.targets:
+            raise InvalidInputError(
+                f"{name!r} cannot have failed: {action} does not set it. It may be any of "
+                f"{', '.join(action.targets) or 'nothing'}."
+            )
+    return given
 
 
 class Learner(Protocol):
