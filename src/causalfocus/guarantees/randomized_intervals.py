@@ -115,10 +115,15 @@ class Demands:
 
     def holds(self, intervals: Intervals, weights: Floats) -> Bools:
         """Return for which pairs (p, p) intervals prove what weights claim: a weight that is not
-        zero is reported, all others are below min_effect.
+        zero is reported, so its sign must be certain, however coarse epsilon is; all others are
+        below min_effect.
         """
+        is_shown = weights != 0.0
         off = np.maximum(intervals.high - weights, weights - intervals.low)
-        found: Bools = off <= np.where(weights != 0.0, self.epsilon, self._below)
+        is_certain = np.where(weights > 0.0, intervals.low > 0.0, intervals.high < 0.0)
+        found: Bools = (off <= np.where(is_shown, self.epsilon, self._below)) & (
+            is_certain | ~is_shown
+        )
         return found
 
     @cached_property
