@@ -3,7 +3,20 @@
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["curve", "action", "drift", "constant", "noise", "weak", "effect", "loss"]
+Kind = Literal[
+    "curve",
+    "dose",
+    "product",
+    "lag",
+    "shape",
+    "action",
+    "drift",
+    "constant",
+    "noise",
+    "weak",
+    "effect",
+    "loss",
+]
 
 
 @dataclass(frozen=True)
@@ -14,7 +27,7 @@ class Alarm:
     ----------
     kind : see `alarms`; of "loss", which refutes nothing, see `losses`
     node : the node whose equation it speaks of
-    cause : the other node, where there is one
+    cause : the other node, or the two others, where there are any
     action : which action, for noise of its own
     evidence : against every system inside the claim
     """
@@ -36,6 +49,17 @@ class Alarm:
         match self.kind:
             case "curve":
                 return f"the response of {self.node} to {self.cause} curves"
+            case "dose":
+                return (
+                    f"{self.node} goes with {self.cause} otherwise when {self.cause} is set than "
+                    f"when it is free, as if something that is not measured drives both"
+                )
+            case "product":
+                return f"the response of {self.node} to {self.cause} is not a sum"
+            case "lag":
+                return f"one round of {self.node} carries over to the next"
+            case "shape":
+                return f"the noise of {self.node} has outliers or heavy tails"
             case "action":
                 return f"the noise of {self.node} is different under {self.action}"
             case "drift":

@@ -8,6 +8,10 @@ false alarm together have probability at most delta.
 An alarm is a numerator for the row of one node j, foretold by the training, with something that no
 system inside the claim has:
   - curve: the square of a node k from which the estimate has a path to j;
+  - product: the product of two such nodes, and these themselves;
+  - dose: for any other node k the value that it was set to, zero where it was free;
+  - lag: the residual that j had in the sample before;
+  - shape: nothing more, but heavy tails of the noise;
   - action: a noise variance of its own in all rounds in which one node was set to one value, or
     nothing was set;
   - drift: time;
@@ -34,6 +38,7 @@ wait for the certainty of the weights.
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations
 from typing import Final
 
 import numpy as np
@@ -45,12 +50,12 @@ from causalfocus.kernels.arithmetic.sets import nondescendants, parents_of, regr
 from causalfocus.kernels.evidence.training import log_density
 from causalfocus.kernels.exact import certificate
 from causalfocus.kernels.gaussian import swaps
-from causalfocus.moments.assumption_sums import WatchedRows
 from causalfocus.moments.moments import Moments
+from causalfocus.moments.watched_rows import Rows, WatchedRows
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import ModelClass
 
-N_KINDS: Final = 6
+N_KINDS: Final = 10
 """Of those with a weight of their own."""
 
 W_ALARM: Final = 0.03
@@ -95,10 +100,11 @@ def alarms(
             - certificate.SAFETY
         )
         best = best_row(rows, j, estimate.weights)
-        for kind, other, log_m, log_part in _numerators(rows, j, estimate, space, more_kinds):
+        for kind, others, log_m, log_part in _numerators(rows, j, estimate, space, more_kinds):
             evidence = log_m - best + share + log_part if best < math.inf else -math.inf
-            cause = estimate.names[other] if kind in ("curve", "weak") else None
-            action = _action(moments, other) if kind == "action" else None
+            is_action = kind == "action"
+            cause = None if is_action else " and ".join(estimate.names[k] for k in others) or None
+            action = _action(moments, others[0]) if is_action else None
             found.append(Alarm(kind, estimate.names[j], cause, action, evidence))
     return tuple(sorted(found, key=lambda alarm: -alarm.evidence))
 
@@ -128,8 +134,8 @@ def _numerators(
     estimate: LinearSEM,
     space: ModelClass,
     more_kinds: Sequence[Kind],
-) -> Iterator[tuple[Kind, int, float, float]]:
-    """Kind, the other node or group, log density of the later samples, and log of its share."""
+) -> Iterator[tuple[Kind, tuple[int, ...], float, float]]:
+    """Kind, the other nodes or the group, log density of the later samples, and log of its share."""
     p = rows.p
     own = parents_of(estimate.weights, j)
     regressors = row_regressors(own, p, space.intercept)
@@ -141,25 +147,60 @@ def _numerators(
         columns = np.array([*regressors, *more], dtype=np.int64)
         return log_density(training, n_training, later, n_later, columns, math.inf)
 
-    for k in _ancestors(estimate.weights, j):
-        yield "curve", k, foretold([rows.square(k)]), to_causes
+    ancestors = _ancestors(estimate.weights, j)
+    for k in ancestors:
+        yield "curve", (k,), foretold([rows.square(k)]), to_causes
+    yield from _product_numerators(rows, j, own, ancestors, space)
+    for k in range(p):
+        if k != j:
+            yield "dose", (k,), foretold_with(*rows.with_dose(j, k), regressors), to_causes
+    yield "lag", (), foretold_with(*rows.with_lag(j), regressors), 0.0
+    if rows.fitted[j] >= 0 and not rows.fitted[j] & ~sum(1 << k for k in ancestors):
+        yield "shape", (), _log_mean(rows.shapes[j]), 0.0
     for g in rows.groups_of(j):
         alone, n_alone = rows.group(j, g)
         if n_alone > 0.0:
             others, n_others = rows.without_group(j, g)
             log_m = log_density(training, n_training, alone, n_alone, regressors, LOOSE)
             log_m += log_density(training, n_training, others, n_others, regressors, math.inf)
-            yield "action", g, log_m, to_actions
-    yield "drift", -1, foretold([rows.time]), 0.0
+            yield "action", (g,), log_m, to_actions
+    yield "drift", (), foretold([rows.time]), 0.0
     if not space.intercept:
-        yield "constant", -1, foretold([p]), 0.0
+        yield "constant", (), foretold([p]), 0.0
     if "noise" in more_kinds:
-        yield "noise", -1, foretold([]), 0.0
+        yield "noise", (), foretold([]), 0.0
     if "weak" in more_kinds:
         free = int(nondescendants(estimate.weights)[j]) & ~own
         for k in range(p):
             if free >> k & 1:
-                yield "weak", k, foretold([k]), to_causes
+                yield "weak", (k,), foretold([k]), to_causes
+
+
+def _product_numerators(
+    rows: WatchedRows, j: int, own: int, ancestors: Sequence[int], space: ModelClass
+) -> Iterator[tuple[Kind, tuple[int, ...], float, float]]:
+    """Those of the products of two nodes. Both are regressors themselves: else it would matter
+    where zero is.
+    """
+    p = rows.p
+    for k, m in combinations(ancestors, 2):
+        regressors = row_regressors(own | 1 << k | 1 << m, p, space.intercept)
+        log_m = foretold_with(*rows.with_product(j, k, m), regressors)
+        yield "product", (k, m), log_m, -math.log(0.5 * (p - 1) * (p - 2))
+
+
+def foretold_with(training: Rows, later: Rows, regressors: Ints) -> float:
+    """Log density of the later samples of a row on its regressors and the column that was added, as
+    the training foretells them.
+    """
+    columns = np.append(regressors, len(training[0][0]) - 1)
+    return log_density(*training, *later, columns, math.inf)
+
+
+def _log_mean(logs: Floats) -> float:
+    """Log of the mean of numbers that are given by their logs."""
+    top = float(logs.max())
+    return top + math.log(float(np.exp(logs - top).mean()))
 
 
 def row_regressors(parents: int, p: int, intercept: bool) -> Ints:

@@ -45,8 +45,8 @@ from causalfocus.kernels.exact import other_graphs, same_graph
 from causalfocus.kernels.exact.certificate import W_EDGE, Setting
 from causalfocus.kernels.records import Row, Span
 from causalfocus.kernels.search.tableau import workspace
-from causalfocus.moments.assumption_sums import WatchedRows
 from causalfocus.moments.moments import Moments
+from causalfocus.moments.watched_rows import WatchedRows
 from causalfocus.oracles.estimate import graph_mle, probable_model
 from causalfocus.oracles.for_kernels import plain_rows_of
 from causalfocus.system.graph import changes_in_words

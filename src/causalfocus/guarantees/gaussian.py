@@ -46,8 +46,8 @@ from causalfocus.kernels.gaussian import levels, resolution, swaps
 from causalfocus.kernels.gaussian.intervals import weight_interval
 from causalfocus.kernels.gaussian.response import closest_rival
 from causalfocus.kernels.records import Row
-from causalfocus.moments.assumption_sums import WatchedRows
 from causalfocus.moments.moments import Moments
+from causalfocus.moments.watched_rows import WatchedRows
 from causalfocus.oracles.for_kernels import plain_model_of, plain_rows_of
 from causalfocus.oracles.gaussian import gaussian_estimate, shown_from
 from causalfocus.oracles.limits import numerical_errors
