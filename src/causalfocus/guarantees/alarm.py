@@ -1,7 +1,7 @@
 """What an alarm says: which assumption the data speak against, and how loudly."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 Kind = Literal[
     "curve",
@@ -17,6 +17,22 @@ Kind = Literal[
     "effect",
     "loss",
 ]
+
+WORDS: Final[dict[Kind, str]] = {
+    "curve": "the response of {node} to {cause} curves",
+    "product": "the response of {node} to {cause} is not a sum",
+    "dose": "{node} goes with {cause} otherwise when {cause} is set than when it is free, as if "
+    "something that is not measured drives both",
+    "lag": "one round of {node} carries over to the next",
+    "shape": "the noise of {node} has outliers or heavy tails",
+    "action": "the noise of {node} is different under {action}",
+    "drift": "{node} drifts with time",
+    "constant": "the equation of {node} has a constant",
+    "noise": "the noise of {node} is out of the range of the class",
+    "effect": "no effect of {cause} on {node} of the sizes in the class fits",
+    "weak": "{cause} acts on {node}, more weakly than the class allows any effect to be",
+    "loss": "how often a value is missing depends on {action}",
+}
 
 
 @dataclass(frozen=True)
@@ -46,34 +62,4 @@ class Alarm:
     @property
     def words(self) -> str:
         """What the data point to."""
-        match self.kind:
-            case "curve":
-                return f"the response of {self.node} to {self.cause} curves"
-            case "dose":
-                return (
-                    f"{self.node} goes with {self.cause} otherwise when {self.cause} is set than "
-                    f"when it is free, as if something that is not measured drives both"
-                )
-            case "product":
-                return f"the response of {self.node} to {self.cause} is not a sum"
-            case "lag":
-                return f"one round of {self.node} carries over to the next"
-            case "shape":
-                return f"the noise of {self.node} has outliers or heavy tails"
-            case "action":
-                return f"the noise of {self.node} is different under {self.action}"
-            case "drift":
-                return f"{self.node} drifts with time"
-            case "constant":
-                return f"the equation of {self.node} has a constant"
-            case "noise":
-                return f"the noise of {self.node} is out of the range of the class"
-            case "effect":
-                return f"no effect of {self.cause} on {self.node} of the sizes in the class fits"
-            case "loss":
-                return f"how often a value is missing depends on {self.action}"
-            case "weak":
-                return (
-                    f"{self.cause} acts on {self.node}, more weakly than the class allows any "
-                    f"effect to be"
-                )
+        return WORDS[self.kind].format(node=self.node, cause=self.cause, action=self.action)

@@ -14,7 +14,7 @@ from causalfocus.kernels.sums import assumption_sums as watch_sums
 from causalfocus.kernels.sums import extra_columns, moment_sums
 from causalfocus.moments.anchors import Origins
 from causalfocus.moments.residual_sums import Residuals
-from causalfocus.moments.watched_rows import Part, WatchedRows
+from causalfocus.moments.watched_rows import Part, Timeline, WatchedRows
 
 
 @dataclass(frozen=True)
@@ -179,8 +179,16 @@ class Watch:
             p=self.p,
             before=before,
             after=after,
+            timeline=self._timeline(view),
             has_constant=about_origins,
             lags=(training.lags[view], residuals.lags[view]),
             shapes=residuals.shapes[view] - training.shapes[view],
             fitted=residuals.parents_since(mark, about_origins=about_origins),
+        )
+
+    def _timeline(self, view: int) -> Timeline:
+        states = [*(self.marks[mark] for mark in sorted(self.marks)), self]
+        return Timeline(
+            np.array([state.sums[view] for state in states]),
+            np.array([state.groups[view] for state in states]),
         )

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from causalfocus.arrays import Floats, Ints
+from causalfocus.kernels.evidence.dose_evidence import PlainTimes, dose_times
 from causalfocus.kernels.records import PlainRow
 from causalfocus.kernels.sums import assumption_sums as watch_sums
 from causalfocus.kernels.sums import extra_columns
@@ -20,6 +21,14 @@ class Part:
     triples: Floats
 
 
+@dataclass(frozen=True)
+class Timeline:
+    """The sums of the samples up to each mark and, last, up to the present: (m, 2, p, ...)."""
+
+    sums: Floats
+    groups: Floats
+
+
 @dataclass(frozen=True, kw_only=True)
 class WatchedRows:
     """Two parts of the samples, by time.
@@ -30,6 +39,7 @@ class WatchedRows:
     Attributes
     ----------
     before, after : the sums of the training, and of the later samples
+    timeline : the sums at all marks
     has_constant : whether the sums are about origins, and equations have constants
     lags : see `kernels.residual_sums`, at the end of the training and at present
     shapes : (p, m), log densities of the later samples under the laws of `kernels.residual_sums`
@@ -39,6 +49,7 @@ class WatchedRows:
     p: int
     before: Part
     after: Part
+    timeline: Timeline
     has_constant: bool
     lags: tuple[Floats, Floats]
     shapes: Floats
@@ -77,17 +88,10 @@ class WatchedRows:
         rest = watch_sums.without_group(self.after.sums[:, j], self.after.groups[:, j, g])
         return self._row(rest, j)
 
-    def with_dose(self, j: int, k: int) -> tuple[Rows, Rows]:
-        """Training and later samples with the value that k was set to, zero where it was free.
-
-        With constants it is taken from the mean of k while it was free in the training.
-        """
-        centre = self._free_mean(j, k) if self.has_constant else 0.0
-        first, rest = (
-            extra_columns.dose_column(part.groups[:, j], k, centre)
-            for part in (self.before, self.after)
-        )
-        return self._append(self.training(j), first), self._append(self.later(j), rest)
+    def with_dose(self, j: int, k: int) -> PlainTimes:
+        """The row of j at the marks and at present, with the value that k was set to."""
+        sums, groups = self.timeline.sums[:, :, j], self.timeline.groups[:, :, j]
+        return dose_times(sums.copy(), groups.copy(), (j, k), self.has_constant)
 
     def with_product(self, j: int, k: int, m: int) -> tuple[Rows, Rows]:
         """Training and later samples with the product of two other nodes."""
@@ -101,13 +105,6 @@ class WatchedRows:
         first, now = (lags[:, j].copy() for lags in self.lags)
         rest = extra_columns.column_since(now, first)
         return self._append(self.training(j), first), self._append(self.later(j), rest)
-
-    def _free_mean(self, j: int, k: int) -> float:
-        """Mean of k over those samples of the training in which neither j nor k was set."""
-        own, groups = self.before.sums[0, j], self.before.groups[0, j]
-        n = own[self.p, self.p] - sum(groups[g, self.p, self.p] for g in (2 * k, 2 * k + 1))
-        total = own[self.p, k] - sum(groups[g, self.p, k] for g in (2 * k, 2 * k + 1))
-        return float(total / n) if n > 0.0 else 0.0
 
     def _append(self, rows: Rows, column: Floats) -> Rows:
         row, n = rows

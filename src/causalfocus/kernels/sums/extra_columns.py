@@ -2,7 +2,7 @@
 
 An extra column w is given by its sums of products with (x, 1), and with itself: (2, p + 2), high
 and low parts. Three kinds are made here:
-  - dose: x_k - c in the samples in which node k was set, zero in the others, from the sums by group;
+  - dose: x_k - c in the samples in which node k was set and zero in the others, by group;
   - product: x_k x_l. Its products with (x, 1) and its square are sums of three factors or of two
     squares; of these only those of three different nodes are kept for its sake, `triples`, p choose
     3 numbers per row, in the order of `triple_index`;
@@ -110,7 +110,7 @@ def product_column(row: PlainRow, triples: Floats, k: int, m: int) -> Floats:
     p = (high.shape[0] - 2) // 2
     column = np.empty((2, p + 2))
     for i in range(p):
-        if i == k or i == m:
+        if i in (k, m):
             other = m if i == k else k
             column[0, i], column[1, i] = high[p + 1 + i, other], low[p + 1 + i, other]
         else:

@@ -21,7 +21,7 @@ from causalfocus.kernels.records import PlainFits
 
 SHAPE_DEGREES = (1.5, 2.0, 3.0, 6.0)
 SHAPE_SCALES = (0.3, 0.45, 0.6, 0.8)
-"""From a few gross errors, which widen the fitted s far beyond the bulk, to slightly heavy tails."""
+"""From a few gross errors, which widen the fitted s far beyond the bulk, to tails a bit heavy."""
 
 N_SHAPES = len(SHAPE_DEGREES)
 
