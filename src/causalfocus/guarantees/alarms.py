@@ -53,7 +53,7 @@ from typing import Final
 
 from causalfocus.arrays import Floats
 from causalfocus.guarantees.alarm import Alarm, Kind
-from causalfocus.guarantees.doses import Doses, RowSets
+from causalfocus.guarantees.doses import RowSets, least_dose_evidence
 from causalfocus.guarantees.foresight import Foresight, foresight
 from causalfocus.guarantees.numerators import Numerator, numerators
 from causalfocus.kernels.arithmetic.sets import parents_of
@@ -103,13 +103,13 @@ def alarms(
         return ()
     weights, found = estimate.weights, list[Alarm]()
     for j in range(rows.p):
-        own, best = parents_of(weights, j), best_row(rows, j, weights)
-        share = log_share(seen, j, own)
+        best = best_row(rows, j, weights)
+        share = log_share(seen, j, parents_of(weights, j))
         for one in numerators(rows, j, weights, more_kinds):
             evidence = one.log_density - best + share + one.log_part
             known = evidence if best < math.inf else -math.inf
             found.append(_alarm(one, estimate.names[j], moments, known))
-        found.extend(_dose_alarms(rows, seen, j, estimate, space, row_sets))
+        found.extend(_dose_alarms(rows, j, estimate, row_sets))
     return tuple(sorted(found, key=lambda alarm: -alarm.evidence))
 
 
@@ -149,21 +149,13 @@ def refusal(alarm: Alarm, threshold: float) -> str:
 
 
 def _dose_alarms(
-    rows: WatchedRows,
-    seen: Foresight,
-    j: int,
-    estimate: LinearSEM,
-    space: ModelClass,
-    row_sets: RowSets,
+    rows: WatchedRows, j: int, estimate: LinearSEM, row_sets: RowSets
 ) -> Iterator[Alarm]:
     """Those of the row of a node, one for every other."""
-    if rows.p == 1:
-        return
-    own = log_dose_share(rows.p)
-    doses = Doses(rows, j, space.min_effect, own, lambda parents: log_share(seen, j, parents))
     for k in range(rows.p):
         if k != j:
-            evidence = doses.evidence(k, row_sets(estimate.weights, j))
+            sets, share = row_sets(estimate.weights, j), log_dose_share(rows.p)
+            evidence = least_dose_evidence(rows, j, k, sets, share)
             yield Alarm("dose", estimate.names[j], estimate.names[k], None, evidence)
 
 

@@ -187,8 +187,8 @@ class Watch:
         )
 
     def _timeline(self, view: int) -> Timeline:
-        states = [*(self.marks[mark] for mark in sorted(self.marks)), self]
+        marks = [self.marks[mark] for mark in sorted(self.marks)]
         return Timeline(
-            np.array([state.sums[view] for state in states]),
-            np.array([state.groups[view] for state in states]),
+            np.array([*(mark.sums[view] for mark in marks), self.sums[view]]),
+            np.array([*(mark.groups[view] for mark in marks), self.groups[view]]),
         )

@@ -91,7 +91,7 @@ class WatchedRows:
     def with_dose(self, j: int, k: int) -> PlainTimes:
         """The row of j at the marks and at present, with the value that k was set to."""
         sums, groups = self.timeline.sums[:, :, j], self.timeline.groups[:, :, j]
-        return dose_times(sums.copy(), groups.copy(), (j, k), self.has_constant)
+        return dose_times(sums.copy(), groups.copy(), k, self.has_constant)
 
     def with_product(self, j: int, k: int, m: int) -> tuple[Rows, Rows]:
         """Training and later samples with the product of two other nodes."""
