@@ -41,14 +41,16 @@ def least_dose_evidence(
 ) -> float:
     """The least evidence over sets of parents of j that it depends on what k was set to.
 
-    Where it is negative for one of them the others are not tried: that is no evidence anyway.
+    Where it is negative for one of them the others are not tried, and what it is at most may stand
+    for it: that is no evidence anyway.
 
     log_share : logarithm of the weight of this dose
     """
     times = rows.with_dose(j, k)
     least = math.inf
     for parents in sets:
-        least = min(least, dose_evidence(times, j, parents, rows.has_constant) + log_share)
+        found = dose_evidence(times, j, parents, rows.has_constant, -log_share)
+        least = min(least, found + log_share)
         if least < 0.0:
             break
     return least

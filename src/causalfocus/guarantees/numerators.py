@@ -5,6 +5,7 @@ inside the claim has. Why each is a density against all of them: `alarms`.
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain, combinations
 from typing import Final
 
@@ -51,11 +52,6 @@ def row_regressors(parents: int, p: int, intercept: bool) -> Ints:
     return regressors_of(parents, p, p + 1 if intercept else p)
 
 
-def foretold_row(rows: WatchedRows, j: int, columns: Ints) -> float:
-    """Log density of the later samples of a row on some columns, as the training foretells them."""
-    return log_density(*rows.training(j), *rows.later(j), columns, math.inf)
-
-
 @dataclass(frozen=True)
 class _ReportedRow:
     """The row of one node on its reported parents."""
@@ -82,7 +78,7 @@ class _ReportedRow:
         fitted, ancestors = int(rows.fitted[j]), sum(1 << k for k in self._ancestors)
         if fitted >= 0 and not fitted & ~ancestors:
             yield Numerator("shape", (), _log_mean(rows.shapes[j]), 0.0)
-        regressors, training = self._regressors(self._own), rows.training(j)
+        regressors, training = self._regressors(self._own), self._parts[0]
         for g in rows.groups_of(j):
             alone, others = rows.group(j, g), rows.without_group(j, g)
             if alone[1] > 0.0:
@@ -110,11 +106,11 @@ class _ReportedRow:
                 if free >> k & 1:
                     yield Numerator("weak", (k,), self._foretold([k]), self._to_causes)
 
-    @property
+    @cached_property
     def _own(self) -> int:
         return parents_of(self.weights, self.j)
 
-    @property
+    @cached_property
     def _ancestors(self) -> list[int]:
         """Nodes with a path to this one."""
         nd = nondescendants(self.weights)
@@ -127,10 +123,15 @@ class _ReportedRow:
     def _regressors(self, parents: int) -> Ints:
         return row_regressors(parents, self.rows.p, self.rows.has_constant)
 
+    @cached_property
+    def _parts(self) -> tuple[Rows, Rows]:
+        return self.rows.training(self.j), self.rows.later(self.j)
+
     def _foretold(self, more: list[int]) -> float:
         """With more of the columns that all rows have."""
-        columns = np.append(self._regressors(self._own), np.array(more, dtype=np.int64))
-        return foretold_row(self.rows, self.j, columns)
+        training, later = self._parts
+        columns = np.array([*self._regressors(self._own), *more], dtype=np.int64)
+        return log_density(*training, *later, columns, math.inf)
 
     def _foretold_with(self, training: Rows, later: Rows, regressors: Ints) -> float:
         """With the column that was added."""

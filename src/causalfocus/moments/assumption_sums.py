@@ -90,14 +90,15 @@ class Watch:
             )
             if self.p > 2:
                 extra_columns.add_triples(triples[view], origins, own, is_set, samples)
-        return replace(
-            self,
+        return Watch(
+            p=self.p,
             n=self.n + len(samples),
             sums=sums,
             groups=groups,
             triples=triples,
             residuals=self.residuals.after(is_set, samples, views),
             firsts=firsts,
+            marks=self.marks,
         )
 
     def with_mark(self, mark: int) -> "Watch":
@@ -189,6 +190,11 @@ class Watch:
     def _timeline(self, view: int) -> Timeline:
         marks = [self.marks[mark] for mark in sorted(self.marks)]
         return Timeline(
-            np.array([*(mark.sums[view] for mark in marks), self.sums[view]]),
-            np.array([*(mark.groups[view] for mark in marks), self.groups[view]]),
+            _row_by_row([*(mark.sums[view] for mark in marks), self.sums[view]]),
+            _row_by_row([*(mark.groups[view] for mark in marks), self.groups[view]]),
         )
+
+
+def _row_by_row(states: list[Floats]) -> Floats:
+    """Sums (2, p, ...) at several times, as (p, m, 2, ...)."""
+    return np.ascontiguousarray(np.moveaxis(np.array(states), 2, 0))

@@ -56,13 +56,19 @@ class Residuals:
         if not self.scales.any():
             return self
         lags, shapes, last = self.lags.copy(), self.shapes.copy(), self.last.copy()
-        none = np.zeros(len(last[0]), dtype=np.int64)
         for view, origins in enumerate(views):
-            fits = none, self.coefficients[view], self.scales[view]
+            fits = self.coefficients[view], self.scales[view]
             residual_sums.watch_residuals(
                 lags[view], shapes[view], last[view], fits, origins, is_set, samples
             )
-        return replace(self, lags=lags, shapes=shapes, last=last)
+        return Residuals(
+            lags=lags,
+            shapes=shapes,
+            last=last,
+            coefficients=self.coefficients,
+            scales=self.scales,
+            parents=self.parents,
+        )
 
     def with_fits(self, mark: int, sums: Floats) -> "Residuals":
         """With rows that are fitted anew, on what is known at a mark.

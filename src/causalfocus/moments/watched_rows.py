@@ -23,7 +23,9 @@ class Part:
 
 @dataclass(frozen=True)
 class Timeline:
-    """The sums of the samples up to each mark and, last, up to the present: (m, 2, p, ...)."""
+    """The sums of the samples up to each mark and, last, up to the present, row by row:
+    (p, m, 2, ...).
+    """
 
     sums: Floats
     groups: Floats
@@ -90,8 +92,7 @@ class WatchedRows:
 
     def with_dose(self, j: int, k: int) -> PlainTimes:
         """The row of j at the marks and at present, with the value that k was set to."""
-        sums, groups = self.timeline.sums[:, :, j], self.timeline.groups[:, :, j]
-        return dose_times(sums.copy(), groups.copy(), k, self.has_constant)
+        return dose_times(self.timeline.sums[j], self.timeline.groups[j], k, self.has_constant)
 
     def with_product(self, j: int, k: int, m: int) -> tuple[Rows, Rows]:
         """Training and later samples with the product of two other nodes."""

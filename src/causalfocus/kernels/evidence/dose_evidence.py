@@ -32,9 +32,10 @@ at v = Y r / 2 (a r - a0), where the terms in v are
 
 which fall with r as long as a r > a0. So the evidence against all (b, v) is that at the largest r.
 All b leave delta free but for its last entry, beta, the coefficient of d in the fit. Where
-M = r G - K is positive definite, the least delta'M delta is beta^2 / (M^-1)_dd, and A <= r Y for all b if and
-only if that is (1 - r) R or more; which holds for all larger r, too. The least such r is found by
-halving, from above, and a rounding added.
+M = r G - K is positive definite, the least delta'M delta is beta^2 / (M^-1)_dd, and A <= r Y for
+all b if and only if that is (1 - r) R or more; which holds for all larger r, too. The least such r
+is found by halving, from above, and a rounding added. No row on these regressors and d is more
+likely than their fit, so the evidence is at most n/2 log(R_0 / R), R_0 the residual without d.
 
 Lambda. With u the direction in which the other coefficients go with that of d, and D and d_0 the
 mean squares of the regressors and of d less its projection on them, all from the samples before the
@@ -199,14 +200,22 @@ def _holds(ratio: float, fit: Fit, kept: Floats) -> bool:
 
 
 @kernel
-def _evidence_since(times: PlainTimes, mark: int, j: int, regressors: Ints) -> float:
-    """Return the evidence of the samples since a mark."""
+def _evidence_since(times: PlainTimes, mark: int, j: int, regressors: Ints, useful: float) -> float:
+    """Return the evidence of the samples since a mark; what it is at most, if that is less than
+    what is useful.
+    """
     grams, _ = times
     row = _row_since(times, mark, j)
     n = row.high[-2, -2]
     fit = least_squares(row, regressors, n)
+    plain = least_squares(row, regressors[:-1], n).residual
+    if not (fit.residual > 0.0 and plain > 0.0):
+        return -math.inf
+    highest = 0.5 * n * math.log(plain / fit.residual)
+    if highest < useful:
+        return highest
     prior = prior_precision(grams[mark], regressors)
-    if not (fit.residual > 0.0 and prior[-1, -1] > 0.0):
+    if not prior[-1, -1] > 0.0:
         return -math.inf
     kept, log_determinant = _kept(fit, prior)
     low, high = 0.0, 1.0
@@ -233,9 +242,12 @@ def _evidence_since(times: PlainTimes, mark: int, j: int, regressors: Ints) -> f
 
 
 @kernel
-def dose_evidence(times: PlainTimes, j: int, parents: int, has_constant: bool) -> float:
+def dose_evidence(
+    times: PlainTimes, j: int, parents: int, has_constant: bool, useful: float
+) -> float:
     """Return the evidence against every row of j on some parents, whatever its noise, with the
-    share of the mark that counting begins at.
+    share of the mark that counting begins at; what it is at most, if that is less than what is
+    useful.
 
     times : of `dose_times`
     """
@@ -245,6 +257,7 @@ def dose_evidence(times: PlainTimes, j: int, parents: int, has_constant: bool) -
     regressors = np.append(own, np.int64(p + 1))
     best = -math.inf
     for mark in range(1, len(grams) - 1):
-        found = _evidence_since(times, mark, j, regressors)
-        best = max(best, found - math.log(mark * (mark + 1.0)))
+        cost = math.log(mark * (mark + 1.0))
+        found = _evidence_since(times, mark, j, regressors, useful + cost)
+        best = max(best, found - cost)
     return best

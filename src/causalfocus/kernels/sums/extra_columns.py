@@ -17,7 +17,7 @@ from causalfocus.arrays import Bools, Floats, Ints
 from causalfocus.kernels.arithmetic import double_double as dd
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.records import PlainRow
-from causalfocus.kernels.sums.moment_sums import FAR
+from causalfocus.kernels.sums.moment_sums import FAR, serves
 
 
 @kernel
@@ -36,24 +36,28 @@ def add_triples(
 
     origins, own : see `moment_sums.add_samples`
     """
-    p = samples.shape[1]
+    p, m = samples.shape[1], triples.shape[2]
     z, z_low = np.empty(p), np.empty(p)
+    highs, lows = np.empty(m), np.empty(m)
     for s in range(samples.shape[0]):
-        for j in range(p):
-            if is_set[s, j]:
+        for g in range(len(origins)):
+            if not serves(g, own, is_set[s]):
                 continue
             for k in range(p):
-                z[k], z_low[k] = dd.two_sum(samples[s, k], -origins[own[j], k])
+                z[k], z_low[k] = dd.two_sum(samples[s, k], -origins[g, k])
             at = 0
             for high in range(2, p):
                 for middle in range(1, high):
                     pair, pair_low = dd.multiply(z[high], z_low[high], z[middle], z_low[middle])
                     for low in range(middle):
-                        part, part_low = dd.multiply(pair, pair_low, z[low], z_low[low])
-                        triples[0, j, at], triples[1, j, at] = dd.add(
-                            triples[0, j, at], triples[1, j, at], part, part_low
-                        )
+                        highs[at], lows[at] = dd.multiply(pair, pair_low, z[low], z_low[low])
                         at += 1
+            for j in range(p):
+                if own[j] == g and not is_set[s, j]:
+                    for i in range(m):
+                        triples[0, j, i], triples[1, j, i] = dd.add(
+                            triples[0, j, i], triples[1, j, i], highs[i], lows[i]
+                        )
 
 
 @kernel

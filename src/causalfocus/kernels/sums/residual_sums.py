@@ -17,7 +17,6 @@ import numpy as np
 from causalfocus.arrays import Bools, Floats, Ints
 from causalfocus.kernels.arithmetic import double_double as dd
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.records import PlainFits
 
 SHAPE_DEGREES = (1.5, 2.0, 3.0, 6.0)
 SHAPE_SCALES = (0.3, 0.45, 0.6, 0.8)
@@ -37,7 +36,7 @@ def watch_residuals(
     lags: Floats,
     shapes: Floats,
     last: Floats,
-    fits: PlainFits,
+    fits: tuple[Floats, Floats],
     view: tuple[Floats, Ints],
     is_set: Bools,
     samples: Floats,
@@ -46,10 +45,11 @@ def watch_residuals(
 
     lags, shapes : (2, p, p + 2) and (p, N_SHAPES), written
     last : (p,), residuals of the sample before; written
+    fits : coefficients of (x, 1) (p, p + 1), and s (p,), zero where a row has no fit
     view : origins (m, p), and which of them serves each row
     is_set : (n, p), which nodes were set in each sample
     """
-    _, coefficients, scales = fits
+    coefficients, scales = fits
     origins, own = view
     p = samples.shape[1]
     z, z_low = np.ones(p + 1), np.zeros(p + 1)
