@@ -73,6 +73,8 @@ W_ALARM: Final = 0.03
 DOSE_PART: Final = 0.3
 """Of W_ALARM, for doses."""
 
+CLEARLY: Final = 5.0
+"""By how many nats an alarm must be louder than one that says less, to be named."""
 
 BestRow = Callable[[WatchedRows, int, Floats], float]
 """The largest log-likelihood, or more, that a system inside the claim can give the later samples of
@@ -130,14 +132,22 @@ def log_dose_share(p: int) -> float:
 
 
 def loudest(found: Sequence[Alarm], threshold: float) -> Alarm | None:
-    """The alarm that refutes; None if none does. An effect out of range also shows in the noise, so
-    the more telling of the two goes first.
+    """The alarm that refutes; None if none does. Of those that do, the one that tells most.
+
+    Every foretold row has noise and weights of any size, so where the class bounds them too tightly
+    all alarms of that row are loud: unless one is louder by CLEARLY, it is the bounds. An effect
+    out of range also shows in the noise, so the more telling of these two goes first.
     """
     refuting = [alarm for alarm in found if alarm.evidence >= threshold]
+    if not refuting:
+        return None
+    first = refuting[0]
+    for alarm in refuting:
+        is_plain = alarm.kind == "noise" and alarm.node == first.node
+        if is_plain and first.evidence < alarm.evidence + CLEARLY:
+            first = alarm
     effects = [alarm for alarm in refuting if alarm.kind == "effect"]
-    if effects and refuting[0].kind == "noise":
-        return effects[0]
-    return refuting[0] if refuting else None
+    return effects[0] if effects and first.kind == "noise" else first
 
 
 def refusal(alarm: Alarm, threshold: float) -> str:

@@ -42,7 +42,8 @@ mean squares of the regressors and of d less its projection on them, all from th
 mark, w'Lambda w = STIFF (w_P - u w_d)'D (w_P - u w_d) + LOOSE d_0 w_d^2: loose along the direction
 of d, stiff across it. STIFF and LOOSE are numbers of samples, so units do not matter.
 
-All marks from the second on may begin the count, the i-th of them with a share of 1 / i (i + 1).
+All marks from the second on that hold no more than half of the samples may begin the count, the
+i-th of them with a share of 1 / i (i + 1).
 With constants, c is the mean of k while it was free, of the samples before the mark that a sample
 comes after; without it is zero.
 """
@@ -179,7 +180,7 @@ def prior_precision(known: Floats, regressors: Ints) -> Floats:
 
 
 @kernel
-def _kept(fit: Fit, prior: Floats) -> tuple[Floats, float]:
+def _part_kept(fit: Fit, prior: Floats) -> tuple[Floats, float]:
     """Return K and log det(I + Lambda^-1 G); nan where they are not known."""
     s = len(prior)
     inverse, lower = np.zeros((s, s)), np.empty((s, s))
@@ -217,7 +218,7 @@ def _evidence_since(times: PlainTimes, mark: int, j: int, regressors: Ints, usef
     prior = prior_precision(grams[mark], regressors)
     if not prior[-1, -1] > 0.0:
         return -math.inf
-    kept, log_determinant = _kept(fit, prior)
+    kept, log_determinant = _part_kept(fit, prior)
     low, high = 0.0, 1.0
     for _ in range(HALVINGS):
         middle = 0.5 * (low + high)
@@ -257,6 +258,8 @@ def dose_evidence(
     regressors = np.append(own, np.int64(p + 1))
     best = -math.inf
     for mark in range(1, len(grams) - 1):
+        if 2.0 * grams[mark, p, p] > grams[-1, p, p]:
+            continue
         cost = math.log(mark * (mark + 1.0))
         found = _evidence_since(times, mark, j, regressors, useful + cost)
         best = max(best, found - cost)
