@@ -544,11 +544,10 @@ def _dataclass_of(node: ast.ClassDef) -> ast.expr | None:
 
 
 def _n_fields(node: ast.ClassDef) -> int:
-    return sum(
-        isinstance(each, ast.AnnAssign)
-        and _last_name(each.annotation) not in ("ClassVar", "KW_ONLY")
-        for each in node.body
-    )
+    """Return how many fields can be given by position: those before KW_ONLY."""
+    kinds = [_last_name(each.annotation) for each in node.body if isinstance(each, ast.AnnAssign)]
+    before = kinds[: kinds.index("KW_ONLY")] if "KW_ONLY" in kinds else kinds
+    return sum(kind != "ClassVar" for kind in before)
 
 
 def _is_keyword_only(node: ast.ClassDef) -> bool:

@@ -33,10 +33,11 @@ if TYPE_CHECKING:
         probable_model,
     )
     from causalfocus.planning.complexity import Complexity, complexity
+    from causalfocus.system.action_moments import ActionMoments
     from causalfocus.system.action_set import ActionSet
     from causalfocus.system.actions import OBSERVE, Action, do
     from causalfocus.system.drawn import random_sem
-    from causalfocus.system.sem import ActionMoments, LinearSEM
+    from causalfocus.system.sem import LinearSEM
     from causalfocus.system.space import PAPER_CLASS, ModelClass
 
 _HOME = {
@@ -65,7 +66,7 @@ _HOME = {
     "probable_model": "oracles",
     "Round": "learner.run",
     "run": "learner.run",
-    "ActionMoments": "system.sem",
+    "ActionMoments": "system.action_moments",
     "LinearSEM": "system.sem",
     "PAPER_CLASS": "system.space",
     "ModelClass": "system.space",

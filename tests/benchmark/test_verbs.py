@@ -19,6 +19,8 @@ VERBS = (
     "certificates",
     "constant",
     "several",
+    "coins",
+    "large",
     "columns",
     "costs",
     "blocks",

@@ -16,7 +16,8 @@ import numpy as np
 import causalfocus as cf
 from causalfocus.arrays import Floats
 from causalfocus.guarantees.decision import Decision
-from causalfocus.guarantees.guarantee import Guarantee, Rival
+from causalfocus.guarantees.guarantee import Guarantee
+from causalfocus.guarantees.terms import Rival
 from causalfocus.system.graph import changes_in_words
 
 

@@ -238,6 +238,33 @@ def test_a_rule_says_what_it_claims_and_what_it_assumes(name: str) -> None:
 
 
 @every_rule
+def test_feedback_is_refused_by_rules_that_assume_none(name: str) -> None:
+    """Where it would be assumed, claimed or planned for."""
+    rule = new_rule(name)
+    weights = CHAIN.weights.copy()
+    weights[0, 2] = 0.4
+    looped = cf.LinearSEM(weights, CHAIN.noise_variances, loops=True)
+    assert rule.speaks_of(looped) == rule.allows_loops
+    if rule.allows_loops:
+        return
+    moments, counts = data(60, rule)
+    chain = "X1 -> X2 -> X3 -> X1, and the .* rule assumes"
+    with pytest.raises(cf.InvalidInputError, match=chain):
+        rule.require(looped)
+    with pytest.raises(cf.InvalidInputError, match=chain):
+        cf.complexity(looped, ACTIONS, SPACE, epsilon=0.15, rule=RULES_ON_TRIAL[name])
+    if name == "demonstration":  # which has its own words for it
+        assert not rule.decide(moments, looped, counts).stop
+        return
+    with pytest.raises(cf.InvalidInputError, match=chain):
+        rule.decide(moments, looped, counts)
+    k = len(rule.choices)
+    for ask in (rule.gains, rule.rival):
+        with pytest.raises(cf.InvalidInputError, match="needs a model without loops"):
+            ask(looped, np.full(k, 1 / k))
+
+
+@every_rule
 def test_a_learner_under_it_is_restored_from_its_parts(name: str) -> None:
     learner = play(cf.Focus(ACTIONS, SPACE, epsilon=0.15, rule=RULES_ON_TRIAL[name]), rig(), 80)
     twin = learner.replay()

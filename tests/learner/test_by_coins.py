@@ -165,3 +165,20 @@ def test_an_estimate_stays_within_what_the_intervals_leave() -> None:
         is_open = ~learner.guarantee.demands.holds(kept, weights)  # type: ignore[attr-defined]
         assert ((weights >= kept.low) & (weights <= kept.high))[is_open].all()
     assert np.isfinite(kept.low).all()
+
+
+def test_the_graph_alone_needs_the_same_proof_of_every_edge() -> None:
+    """A hidden cause makes the guess show an effect that is not there; a few rounds prove none."""
+    actions = cf.ActionSet({"a": (-1, 1), "b": (-1, 1)})
+    known = cf.ModelClass(0.3, forbidden=[("b", "a")])
+    learner = cf.Focus(actions, known, epsilon=None, rule="randomized", seed=1)
+    rng = np.random.default_rng(0)
+    while not learner.has_stopped and learner.rounds < 200:
+        action, hidden = learner.ask(), rng.normal()
+        row = rng.normal(size=2) + 2.0 * hidden
+        for name, value in action.settings:
+            row["ab".index(name)] = value
+        learner.tell(action, row)
+        one = learner.effects()["a", "b"]
+        assert one.is_settled == (one.verdict != "open")
+        assert learner.has_stopped == one.is_settled

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from causalfocus.arrays import Bools, Floats
-from causalfocus.kernels.randomized.records import Stakes
-from causalfocus.kernels.randomized.row_tests import SCALE, scale_of_coins
+from causalfocus.arrays import Bools, Floats, Ints
+from causalfocus.kernels.randomized.records import Stakes, form_of
+from causalfocus.kernels.randomized.row_tests import NEAR, SCALE, scale_of_coins
 from causalfocus.moments.randomized_sums import RandomizedSums
 
 REACH = 2.0
@@ -93,6 +93,27 @@ class Rig:
         return np.where(asked & ~works, values, row) if self.lies else row
 
 
+def least_scale(stakes: Stakes, j: int, causes: Ints) -> float:
+    """The least variance of a residual of row j in the rounds before its tests, over all rows."""
+    first = form_of(stakes, j)
+    inside = first[np.ix_(causes, causes)]
+    return float(first[j, j] - first[j, causes] @ np.linalg.solve(inside, first[causes, j]))
+
+
+def scales_of(stakes: Stakes, j: int, b: Floats, causes: Ints) -> tuple[float, float, float]:
+    """rho of both tests of all coins of row j at b, and of its directions."""
+    q = -b.copy()
+    q[j] = 1.0
+    rounds, least = scale_of_coins(len(causes)), least_scale(stakes, j, causes)
+    return rounds * float(q @ form_of(stakes, j) @ q), NEAR * rounds * least, SCALE * least
+
+
+def evidence(s: Floats, v: Floats, rho: float) -> Floats:
+    """Of tests with the same rho, each by itself."""
+    found: Floats = s**2 / (2 * (v + rho)) - 0.5 * np.log1p(v / rho)
+    return found
+
+
 @dataclass
 class Literal:
     """All rounds as they came, and the tests of a row by their definition."""
@@ -116,23 +137,23 @@ class Literal:
                 s += signs * r
                 v += signs**2 * r**2
             else:
-                w = stakes.directions[j, k]
+                w = stakes.directions[j, k].astype(np.float64)
                 s[k] += (w * signs).sum() * r
                 v[k] += (w**2 * signs**2).sum() * r**2
         return (s, v) if k is None else (s[[k]], v[[k]])
 
     def log_evidence(self, j: int, b: Floats, k: int | None) -> float:
-        """Against b as row j, of all coins or of direction k."""
+        """Against b as row j, the larger one of all coins or that of direction k."""
         used = self.residuals(j, b)
         if not used:
             return 0.0
-        q = -b.copy()
-        q[j] = 1.0
         stakes, _, _ = used[0]
-        rounds = scale_of_coins(len(b) - 1) if k is None else SCALE
-        rho = rounds * float(q @ stakes.first[j] @ q)
+        causes = np.flatnonzero(np.arange(len(b)) != j)
         s, v = self.sums(j, b, k)
-        return float((s**2 / (2 * (v + rho)) - 0.5 * np.log1p(v / rho)).sum())
+        scales = scales_of(stakes, j, b, causes)
+        return max(
+            float(evidence(s, v, rho).sum()) for rho in (scales[:2] if k is None else scales[2:])
+        )
 
 
 @dataclass
@@ -186,22 +207,21 @@ def bench(
 
 
 def bounded_evidence(state: RandomizedSums, j: int, b: Floats) -> tuple[float, Floats]:
-    """Log evidence against b as row j with V as it is bounded: of all coins, of directions (p,)."""
+    """Log evidence against b as row j with V as it is bounded: the larger one of all coins, and of
+    directions (p,).
+    """
     reading = state.read()
     stakes, sums = reading.stakes, reading.sums
     if not stakes.is_begun[j]:
         return 0.0, np.zeros(len(b))
     q = -b.copy()
     q[j] = 1.0
-    scale = float(q @ stakes.first[j] @ q)
-    n_causes = int(state.unknown[j].sum())
+    far, near, aimed = scales_of(stakes, j, b, np.flatnonzero(state.unknown[j]))
     d = b - stakes.references[j]
     bent = float(d @ sums.pool.grams[j] @ d)
     found = []
-    for tests, rounds in ((sums.coins, scale_of_coins(n_causes)), (sums.directions, SCALE)):
-        rho = rounds * scale
-        s = tests.moved[j] @ q
+    for tests, rho in ((sums.coins, far), (sums.coins, near), (sums.directions, aimed)):
         v = tests.squares[j] - 2 * tests.crossed[j] @ d + bent
-        found.append(s**2 / (2 * (v + rho)) - 0.5 * np.log1p(v / rho))
+        found.append(evidence(tests.moved[j] @ q, v, rho))
     tossed = sums.pool.counts[j] > 0
-    return math.fsum(found[0][tossed]), found[1]
+    return max(math.fsum(found[0][tossed]), math.fsum(found[1][tossed])), found[2]

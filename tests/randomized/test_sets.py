@@ -7,10 +7,14 @@ import pytest
 from scipy import optimize
 
 from causalfocus.arrays import Floats
+from causalfocus.errors import InvalidInputError
 from causalfocus.guarantees.randomized_intervals import intervals_at, own_nats
-from causalfocus.kernels.randomized.ball import largest_ratios, peaks, radius_of_ball
-from causalfocus.kernels.randomized.box import largest_distance
-from causalfocus.kernels.randomized.row_tests import Row, row_of_tests
+from causalfocus.kernels.randomized.ball import Ball, first_ball, largest_ratios
+from causalfocus.kernels.randomized.box import Box, largest_squares, stand_alone
+from causalfocus.kernels.randomized.ellipsoid import common_growth, reach_of, smallest_ellipsoid
+from causalfocus.kernels.randomized.matrices import largest_share
+from causalfocus.kernels.randomized.row_tests import Row, move_centre, row_of_tests
+from causalfocus.moments.effect_intervals import Intervals
 from randomized.rigs import CHAIN, LOOP, Bench, Noise, bench, bounded_evidence, gaussian, hidden
 
 LEVEL = math.log(20)
@@ -99,39 +103,101 @@ def test_far_rows_are_rejected_too() -> None:
                 assert excess(one, j, b) < 0 or np.abs(b - LOOP[j]).max() < 1.0
 
 
-def test_the_ball_holds_its_own_bounds() -> None:
-    """V over the ball and V / rho over everything, by search; the peak is attained to a percent."""
+def border(ball: Ball, n: int = 2000) -> Floats:
+    """Points on the border of an ellipsoid in the plane."""
+    angles = np.linspace(0, 2 * np.pi, n)
+    circle = ball.radius * np.stack([np.cos(angles), np.sin(angles)])
+    return np.asarray(ball.middle + np.linalg.solve(ball.upper, circle).T)
+
+
+@pytest.mark.parametrize("n", [600, 1500])
+def test_every_row_that_passes_is_in_every_ellipsoid(n: int) -> None:
+    """On a grid about the first, which is left by none of them."""
+    one = worked(LOOP, hidden, n)
+    for j in range(3):
+        row = row_view(one, j)
+        h = LEVEL + own_nats(one.state.unknown).all_coins
+        ratios = largest_ratios(row)
+        first, last = first_ball(row, ratios, h), smallest_ellipsoid(row, ratios, h)
+        assert math.isfinite(first.radius) and last.radius > 0
+        reference = one.state.read().stakes.references[j]
+        causes = np.flatnonzero(one.state.unknown[j])
+        spans = 1.2 * np.abs(border(first)).max(axis=0)
+        n_passed = 0
+        for x in np.linspace(-1.0, 1.0, 41):
+            for z in np.linspace(-1.0, 1.0, 41):
+                y = spans * (x, z)
+                b = reference.copy()
+                b[causes] += row.units * (row.centre + y)
+                if bounded_evidence(one.state, j, b)[0] < h:
+                    n_passed += 1
+                    for ball in (first, last):
+                        away = ball.upper @ (y - ball.middle)
+                        assert away @ away <= ball.radius**2
+        assert n_passed > 5
+        inside = [np.linalg.det(ball.upper) / ball.radius**2 for ball in (first, last)]
+        assert inside[1] > inside[0]
+
+
+def test_an_ellipsoid_holds_its_own_bounds() -> None:
+    """V / rho over everything, U and V over the ellipsoid, by search; V is attained to some."""
     one = worked(LOOP, gaussian, 600)
     rng = np.random.default_rng(1)
     for j in range(3):
         row = row_view(one, j)
-        radius = radius_of_ball(row, LEVEL + own_nats(one.state.unknown).all_coins)
-        assert math.isfinite(radius)
-        ratios, tops = largest_ratios(row), peaks(row.curves, row.coins.slopes, radius)
-        angles = np.linspace(0, 2 * np.pi, 2000)
-        circle = radius * np.stack([np.cos(angles), np.sin(angles)], axis=1)
-        grown = circle**2 @ row.curves - 2 * row.coins.slopes @ circle.T
-        assert (grown.max(axis=1) <= tops * (1 + 1e-12)).all()
-        assert (grown.max(axis=1) >= 0.99 * tops).all()
+        ratios = largest_ratios(row)
+        ball = smallest_ellipsoid(row, ratios, LEVEL + own_nats(one.state.unknown).all_coins)
+        points = np.concatenate([border(ball), 0.5 * (border(ball) + ball.middle)])
+        common = common_growth(row, ratios)
+        bent = np.einsum("ni,ij,nj->n", points, common.curve, points)
+        grown, reach = 1.0 - 2.0 * points @ common.slope + bent, reach_of(common, ball)
+        assert reach.least <= grown.min() and grown.max() <= reach.most <= 1.2 * grown.max()
+        wide = Box(np.full(2, -1e9), np.full(2, 1e9))
+        share = largest_share(ball.form, ball.upper, row.grams)
+        there = move_centre(row.directions, row.grams, ball.middle)
+        tops = largest_squares(row, ball, share, there, wide)
+        ways = points - ball.middle
+        squares = there.squares + np.einsum("ni,ij,nj->n", ways, row.grams, ways)[:, None]
+        squares = squares - 2 * ways @ there.slopes.T
+        assert (squares.max(axis=0) <= tops).all() and (tops <= 1.2 * squares.max(axis=0)).all()
         for size in (0.1, 1.0, 10.0, 1e3, 1e5):
-            v = size * rng.normal(size=(2000, 2))
-            squares = row.coins.squares + (v**2 @ row.curves)[:, None] - 2 * v @ row.coins.slopes.T
-            scale = row.scale.value - 2 * v @ row.scale.slope
-            scale = scale + np.einsum("ni,ij,nj->n", v, row.scale.form, v)
+            y = size * rng.normal(size=(2000, 2))
+            bent = np.einsum("ni,ij,nj->n", y, row.grams, y)
+            squares = row.coins.squares + bent[:, None] - 2 * y @ row.coins.slopes.T
+            scale = row.scale.value - 2 * y @ row.scale.slope
+            scale = scale + np.einsum("ni,ij,nj->n", y, row.scale.form, y)
             assert scale.min() >= ratios.least_scale * (1 - 1e-9)
             assert (squares / scale[:, None] <= ratios.largest * (1 + 1e-9)).all()
 
 
-def test_the_largest_distance_is_at_an_end_of_the_scales() -> None:
+def test_a_box_that_is_known_narrows_what_is_found() -> None:
+    """It is never left, helps where it is narrow, and stays where the rounds bound nothing."""
+    one = worked(LOOP, hidden, 700)
+    plain = intervals_at(one.state, LEVEL)
+    again = intervals_at(one.state, LEVEL, plain)
+    assert (again.low >= plain.low).all() and (again.high <= plain.high).all()
+    low, high = plain.low.copy(), plain.high.copy()
+    low[:, 0], high[:, 0] = LOOP[:, 0] - 1e-3, LOOP[:, 0] + 1e-3
+    helped = intervals_at(one.state, LEVEL, Intervals(low, high, 700))
+    assert (helped.half[1:, 0] <= 1.001e-3).all() and helped.half[0, 1] <= plain.half[0, 1]
+    assert ((helped.low <= LOOP) & (helped.high >= LOOP)).all()
+    early = intervals_at(worked(LOOP, hidden, 60).state, LEVEL, plain)
+    assert np.array_equal(early.low, plain.low) and np.array_equal(early.high, plain.high)
+    with pytest.raises(InvalidInputError, match="Give those of this run"):
+        intervals_at(one.state, LEVEL, Intervals(low[:2], high[:2], 700))
+
+
+def test_parts_that_stand_alone_make_a_sum_no_larger() -> None:
     rng = np.random.default_rng(2)
+    n_better = 0
     for _ in range(200):
-        v, low, h = np.exp(rng.normal(size=3) * 2)
-        high = low * (1 + rng.exponential())
-        bound = largest_distance(v, low, high, h)
-        for rho in np.linspace(low, high, 50):
-            for part in (0.2, 0.7, 1.0):
-                inside = (part * v + rho) * (2 * h + math.log1p(part * v / rho))
-                assert math.sqrt(inside) <= bound * (1 + 1e-12)
+        parts, together, alone = np.exp(rng.normal(size=(3, 8)))
+        by_itself = stand_alone(parts, together, alone)
+        rest = math.sqrt(float(((parts * together)[~by_itself] ** 2).sum()))
+        split, whole = (parts * alone)[by_itself].sum() + rest, np.linalg.norm(parts * together)
+        assert split <= whole * (1 + 1e-12)
+        n_better += split < 0.95 * whole
+    assert n_better > 20
 
 
 def test_a_higher_level_makes_wider_intervals() -> None:

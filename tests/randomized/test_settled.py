@@ -25,7 +25,7 @@ def test_an_estimate_proves_whatever_its_intervals_prove() -> None:
         action = learner.ask()
         learner.tell(action, lab(action).sample)
         if learner.rounds % 50 == 0:
-            kept, demands = rule.kept(learner.moments), rule.demands
+            kept, demands = rule.kept_intervals(learner.moments), rule.demands
             is_settled = demands.holds(kept, demands.claim(kept))
             assert demands.holds(kept, rule.estimate(learner.moments).weights)[is_settled].all()
             n_settled += int(is_settled.sum())

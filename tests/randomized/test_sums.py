@@ -1,11 +1,14 @@
 """Sums by intention and in the order of asking, against their definition."""
 
+import pickle
+from typing import Any
+
 import numpy as np
 import pytest
 
 import causalfocus as cf
 from causalfocus.arrays import Bools
-from causalfocus.moments.randomized_sums import LEAST_EPOCH, RandomizedSums, signs_of
+from causalfocus.moments.randomized_sums import LEAST_EPOCH, MOST_ADDED_UP, RandomizedSums, signs_of
 from causalfocus.system.coins import coins_of
 from randomized.rigs import LOOP, Bench, bench, hidden
 
@@ -14,7 +17,7 @@ EVERYTHING = ~np.eye(3, dtype=np.bool_)
 
 def same(one: RandomizedSums, other: RandomizedSums) -> bool:
     a, b = one.read(), other.read()
-    pairs = [
+    pairs: list[tuple[Any, Any]] = [
         *zip(a.sums.coins, b.sums.coins, strict=True),
         *zip(a.sums.directions, b.sums.directions, strict=True),
         *zip(a.sums.pool, b.sums.pool, strict=True),
@@ -93,10 +96,10 @@ def test_a_state_is_never_written_to() -> None:
     one = bench(LOOP, hidden, seed=1)
     one.play(120)
     early, literal = one.state, one.state.read()
-    kept = [array.copy() for array in (*literal.sums.coins, *literal.stakes)]
+    kept = [np.array(array) for array in (*literal.sums.coins, *literal.stakes)]
     one.play(120)
     again = early.read()
-    now = (*again.sums.coins, *again.stakes)
+    now: list[Any] = [*again.sums.coins, *again.stakes]
     assert all(np.array_equal(a, b) for a, b in zip(kept, now, strict=True))
 
 
@@ -153,6 +156,25 @@ def test_nothing_large_is_copied_per_round() -> None:
         kinds.append(after.epoch is state.epoch)
         state = after
     assert sum(not kept for kept in kinds) <= 4
+
+
+def test_a_state_of_many_variables_keeps_rounds_rather_than_their_sums() -> None:
+    """Of an epoch; read at any time the sums are the same, to the bit, and there is one array of
+    p^3 numbers for every sum that is kept for good.
+    """
+    p = MOST_ADDED_UP + 1
+    rng = np.random.default_rng(0)
+    states = [RandomizedSums.empty(~np.eye(p, dtype=np.bool_)) for _ in range(2)]
+    for number in range(1, 330):
+        asked = rng.random(p) < 0.5
+        signs = np.where(asked, rng.choice([-1.0, 1.0], size=p), 0.0)
+        row = rng.normal(size=p) + signs
+        states = [state.issue(number, asked, signs).answer(number, row) for state in states]
+        if number % 50 == 0:
+            states[1].read()
+    assert same(*states) and states[0].read().stakes.is_begun.any()
+    assert states[0].epoch is None and states[0].tail
+    assert len(pickle.dumps(states[0])) < 7.0 * 8 * p**3
 
 
 def test_rounds_without_a_coin_count_for_nothing() -> None:

@@ -73,6 +73,21 @@ def test_a_claim_holds_where_intervals_prove_it() -> None:
     assert not demands.holds(found, np.array([[0, 0.05], [0.45, 0]]))[0, 1]
 
 
+@pytest.mark.parametrize("epsilon", [math.inf, 2.0])
+def test_what_is_reported_has_a_sign_however_coarse_the_weights_may_be(epsilon: float) -> None:
+    """Asked for the graph alone, a weight may be anything, and zero still has to be excluded."""
+    demands = Demands(np.full((2, 2), epsilon), np.full((2, 2), 0.3))
+    for low, high, holds in [(-1, 1, False), (0, 1, False), (0.01, 1, True), (-1, -0.01, False)]:
+        found = Intervals(np.array([[0, 0], [low, 0]]), np.array([[0, 0], [high, 0]]), 10)
+        assert demands.holds(found, np.array([[0, 0], [0.7, 0]]))[1, 0] == holds
+        mirrored = Intervals(-found.high, -found.low, 10)
+        assert demands.holds(mirrored, np.array([[0, 0], [-0.7, 0]]))[1, 0] == holds
+    nothing = no_intervals(~np.eye(2, dtype=np.bool_))
+    assert not demands.holds(nothing, np.array([[0, 0.0], [0.7, 0]])).all(axis=1).any()
+    coarse = verdict(-0.5, 1.5, epsilon=epsilon)
+    assert not coarse.is_settled and coarse.waits_for == pytest.approx(400)
+
+
 def played(n: int) -> tuple[Floats, RandomizedSums]:
     one = bench(CHAIN, hidden, seed=3)
     one.play(n)

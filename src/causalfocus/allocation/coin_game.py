@@ -13,12 +13,13 @@ the same factor for all designs.
 
 import math
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import combinations
 from typing import Final, Literal
 
 import numpy as np
 
+from causalfocus.allocation.coin_task import CoinTask
+from causalfocus.allocation.set_plan import SetPlan
 from causalfocus.arrays import Bools, Floats, Ints
 from causalfocus.errors import InvalidInputError
 from causalfocus.kernels.randomized.cut import Room
@@ -45,129 +46,16 @@ EXPLORED_ALONE: Final = 1 / 16
 MOST_LISTED: Final = 6
 """Coins up to which the game has all sets from the start."""
 
+LEAST_SHARE: Final = 1e-5
+"""Of all rounds: sets with less are not taken."""
+
+LEAST_START: Final = 0.005
+"""Of all rounds, for the sets that an earlier plan does not have, when the game begins with it."""
+
 GOLDEN: Final = (math.sqrt(5.0) - 1.0) / 2.0
 
 Rounds = Literal["halves", "singles", "plan"]
 """Of what the ideal number is: random halves, single variables in their best shares, the plan."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class CoinTask:
-    """What is to be settled, and with what coins.
-
-    Attributes
-    ----------
-    weights : (p, p), the estimate, row the effect and column the cause; loops are allowed
-    noise : (p,), the variance of the residual of every row
-    half_ranges : (p,), of the coins; 0 for a variable that cannot be set to two ends
-    radii : (p, p), the half width at which the effect of the column on the row is settled;
-        infinite where nothing is asked. The diagonal is not read
-    nats : what a test has to reach, log(N / delta)
-    at_once : how many variables may be set in a round
-    base_cost, costs : a round that sets K costs base_cost + the sum of costs (p,) over K
-    """
-
-    weights: Floats
-    noise: Floats
-    half_ranges: Floats
-    radii: Floats
-    nats: float
-    at_once: int
-    base_cost: float = 1.0
-    costs: Floats | None = None
-
-    def __post_init__(self) -> None:
-        p = len(self.noise)
-        shapes = {"weights": (p, p), "radii": (p, p), "half_ranges": (p,), "noise": (p,)}
-        if self.costs is not None:
-            shapes["costs"] = (p,)
-        for name, shape in shapes.items():
-            given = np.array(getattr(self, name), dtype=np.float64)
-            if given.shape != shape:
-                raise InvalidInputError(
-                    f"{name} has shape {given.shape}; for the {p} variables of noise it must have "
-                    f"{shape}."
-                )
-            object.__setattr__(self, name, given)
-        self._require_numbers()
-
-    def _require_numbers(self) -> None:
-        for name in ("weights", "noise", "half_ranges"):
-            given = getattr(self, name)
-            if not np.isfinite(given).all() or (name != "weights" and (given < 0.0).any()):
-                raise InvalidInputError(
-                    f"{name} must be finite, and not negative but for weights; got "
-                    f"{given.tolist()}. Leave out what is not known yet: 0 for a weight."
-                )
-        if not (self._asked > 0.0).all():
-            raise InvalidInputError(
-                f"radii must be positive, and infinite where nothing is asked; got "
-                f"{self.radii.tolist()}."
-            )
-        if not (math.isfinite(self.nats) and self.nats > 0.0):
-            raise InvalidInputError(f"nats must be a positive number, got {self.nats!r}.")
-        if self.at_once < 1:
-            raise InvalidInputError(f"at_once must be 1 or more, got {self.at_once!r}.")
-        costs = self.base_cost + self.costs_of_each
-        if not (np.isfinite(costs).all() and (costs > 0.0).all() and self.base_cost >= 0.0):
-            raise InvalidInputError(
-                f"A round of one variable must have a positive and finite cost, and none less "
-                f"than nothing; got base_cost = {self.base_cost!r}, costs = "
-                f"{self.costs_of_each.tolist()}."
-            )
-        if (self.costs_of_each < 0.0).any():
-            raise InvalidInputError(
-                f"costs must not be negative; got {self.costs_of_each.tolist()}."
-            )
-
-    @property
-    def p(self) -> int:
-        """The number of variables."""
-        return len(self.noise)
-
-    @property
-    def _asked(self) -> Floats:
-        found: Floats = self.radii[~np.eye(self.p, dtype=np.bool_)]
-        return found
-
-    @property
-    def costs_of_each(self) -> Floats:
-        """(p,), what each variable adds to the cost of a round that sets it."""
-        return np.zeros(self.p) if self.costs is None else self.costs
-
-    @cached_property
-    def coins(self) -> Ints:
-        """(n,), the variables that have a coin."""
-        return np.flatnonzero(self.half_ranges > 0.0)
-
-    @cached_property
-    def scales(self) -> Floats:
-        """(p, p), the squared half width, in units of the squared radius, of an effect whose coin
-        has the half range one and was tossed once; 0 where nothing is asked.
-        """
-        scale = np.full((self.p, self.p), 2.0 * self.nats) * self.noise[:, None]
-        found = np.where(np.isfinite(self.radii), scale / self.radii**2, 0.0)
-        np.fill_diagonal(found, 0.0)
-        return found
-
-    def stand(self, covered: Floats, *, factor: float = 1.0, playable: bool = False) -> Stand:
-        """For the kernels.
-
-        Parameters
-        ----------
-        covered : (p, p), rounds with the column's variable set and the row's free
-        factor : by which squared radii are smaller
-        playable : without effects of variables that have no coin: these are never settled
-        """
-        if covered.shape != (self.p, self.p) or not (covered >= 0.0).all():
-            raise InvalidInputError(
-                f"covered is a table of {self.p} by {self.p} numbers of rounds, not negative; got "
-                f"{np.asarray(covered).tolist()}."
-            )
-        scales = factor * self.scales
-        if playable:
-            scales = np.where(self.half_ranges > 0.0, scales, 0.0)
-        return Stand(self.weights, self.half_ranges, scales, np.array(covered, dtype=np.float64))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -212,44 +100,58 @@ def explored_sets(coins: Ints, at_once: int, p: int) -> Bools:
     """Return sets (n, p) that together set every coin with every other variable free, each equally
     often: half of the coins, or fewer at once.
 
-    One pattern without regularity is shifted round the circle of the coins.
+    One pattern without regularity is shifted round the circle of the coins. If a shift left it as
+    it is, two coins would always be set together; a run of neighbours has no such shift.
     """
     n = len(coins)
     size = max(min(at_once, n // 2), 1)
     pattern = np.argsort(np.modf(GOLDEN * np.arange(n) ** 2)[0], kind="stable")[:size]
+    if any(set(pattern) == set((pattern + shift) % n) for shift in range(1, n)):
+        pattern = np.arange(size)
     found = np.zeros((n, p), dtype=np.bool_)
     for first in range(n):
         found[first, coins[(first + pattern) % n]] = True
     return found
 
 
-def _first_sets(task: CoinTask, explored: Bools, known: Bools | None) -> Bools:
-    """Those that the game begins with: explored ones, all if they are few, and known ones."""
-    rows = list(explored)
-    n = len(task.coins)
-    if task.at_once > 1 and n <= MOST_LISTED:
-        for size in range(1, min(task.at_once, n) + 1):
-            for chosen in combinations(task.coins.tolist(), size):
-                if size < task.p:
-                    row = np.zeros(task.p, dtype=np.bool_)
-                    row[list(chosen)] = True
-                    rows.append(row)
-    elif task.at_once > 1 and known is not None:
-        rows += list(known)
-    seen = dict.fromkeys(row.tobytes() for row in rows)
-    return np.array([np.frombuffer(row, dtype=np.bool_) for row in seen])
-
-
-def _choice(task: CoinTask, share: float, known: Bools | None = None) -> Choice:
+def _first_sets(task: CoinTask, last: SetPlan | None) -> tuple[Bools, Floats]:
+    """Sets that the game begins with, and in which proportion: explored ones first, then all if
+    they are few, and those of the last plan.
+    """
     explored = explored_sets(task.coins, task.at_once, task.p)
+    first = {row.tobytes(): 1.0 for row in explored}
+    if task.at_once > 1 and len(task.coins) <= MOST_LISTED:
+        for size in range(1, min(task.at_once, len(task.coins), task.p - 1) + 1):
+            for chosen in combinations(task.coins.tolist(), size):
+                row = np.isin(np.arange(task.p), chosen)
+                first.setdefault(row.tobytes(), 1.0)
+    if last is not None and len(last.sets):
+        total = float(last.shares.sum())
+        first = dict.fromkeys(first, LEAST_START * total / len(first))
+        own = _explored_share(task) * total / len(explored)
+        rows = {row.tobytes() for row in explored}
+        for row, share in zip(last.sets, last.shares, strict=True):
+            key = row.tobytes()
+            kept = float(share) - (own if key in rows else 0.0)
+            first[key] = first.get(key, 0.0) + max(kept, 0.0)
+    sets = np.array([np.frombuffer(row, dtype=np.bool_) for row in first])
+    return sets, np.array(list(first.values()))
+
+
+def _explored_share(task: CoinTask) -> float:
+    return EXPLORED if task.at_once > 1 else EXPLORED_ALONE
+
+
+def _choice(task: CoinTask, share: float, last: SetPlan | None = None) -> Choice:
     room = Room(task.coins, task.at_once, float(task.base_cost), task.costs_of_each)
     is_whole = task.at_once <= 1 or len(task.coins) <= MOST_LISTED
-    return Choice(room, _first_sets(task, explored, known), len(explored), share, is_whole)
+    sets, rounds = _first_sets(task, last)
+    return Choice(room, sets, rounds, len(task.coins), share, is_whole)
 
 
 def _steps(p: int) -> int:
     """Of the game: fewer where each takes long."""
-    return int(min(max(6000 / p, 60), 160))
+    return int(min(max(6000 / p, 100), 160))
 
 
 def _means(task: CoinTask, sets: Bools, rounds: Floats) -> Means:
@@ -264,7 +166,7 @@ def _usual_means(task: CoinTask) -> Means:
 
 
 def plan_rounds(
-    task: CoinTask, covered: Floats, ahead: float, known: Bools | None = None
+    task: CoinTask, covered: Floats, ahead: float, last: SetPlan | None = None
 ) -> CoinPlan:
     """Return where the next rounds go, so that all pairs are settled at the least cost.
 
@@ -273,8 +175,8 @@ def plan_rounds(
     task : what is to be settled
     covered : (p, p), rounds so far with the column's variable set and the row's free
     ahead : how many rounds to plan for. If less is needed, the plan is for narrower intervals
-    known : (k, p), sets to begin with beside the usual ones, such as those of the last plan: the
-        search then starts where it ended
+    last : an earlier plan to begin with; the new one foretells at most a percent more than to go
+        on with it
 
     Examples
     --------
@@ -288,56 +190,54 @@ def plan_rounds(
     """
     if not (math.isfinite(ahead) and ahead > 0.0):
         raise InvalidInputError(f"ahead is a positive number of rounds, got {ahead!r}.")
-    share = EXPLORED if task.at_once > 1 else EXPLORED_ALONE
     stand = task.stand(covered, playable=True)
     if not (stand.scales > 0.0).any():
         sets = explored_sets(task.coins, task.at_once, task.p)
         design = Design(sets, np.ones(len(sets)), 0.0, 0.0)
-        return _plan(task, covered, ahead, design, design.rounds)
-    choice = _choice(task, share, known)
-    design = play(stand, choice, _steps(task.p))
-    rounds = with_explored(choice, design.rounds)
-    if design.cost == 0.0 or rounds.sum() < ahead:
-        means = _means(task, design.sets, rounds * (ahead / rounds.sum()))
+        return _plan(task, covered, ahead, design)
+    plan = _plan(task, covered, ahead, _design(task, stand, last))
+    if plan.rounds < ahead:
+        means = _means(task, plan.sets, plan.shares)
         left = ratios(loads_of(stand, means), stand.covered + means.tosses).max()
-        stand = task.stand(covered, factor=1.0 / left, playable=True)
-        further = play(stand, _choice(task, share, design.sets), _steps(task.p))
-        design = Design(further.sets, further.rounds, design.cost, design.least)
-        rounds = with_explored(choice, design.rounds)
-    return _plan(task, covered, ahead, design, rounds)
+        further = task.stand(covered, factor=1.0 / left, playable=True)
+        design = _design(task, further, SetPlan(plan.sets, plan.shares))
+        return _plan(task, covered, ahead, design)
+    return plan
 
 
-def _plan(
-    task: CoinTask, covered: Floats, ahead: float, design: Design, rounds: Floats
-) -> CoinPlan:
+def _design(task: CoinTask, stand: Stand, last: SetPlan | None) -> Design:
+    """Of all rounds, those that are explored included."""
+    choice = _choice(task, _explored_share(task), last)
+    found = play(stand, choice, _steps(task.p))
+    return Design(found.sets, with_explored(choice, found.rounds), found.cost, found.least)
+
+
+def _plan(task: CoinTask, covered: Floats, ahead: float, design: Design) -> CoinPlan:
     """From rounds in the right proportion to the plan."""
-    kept = rounds > 1e-4 * rounds.sum()
-    sets, rounds = design.sets[kept], rounds[kept]
+    kept = design.rounds > LEAST_SHARE * design.rounds.sum()
+    sets, rounds = design.sets[kept], design.rounds[kept]
     shares = ahead * rounds / rounds.sum() if len(rounds) else rounds
     means = _means(task, sets, shares)
     loads = loads_of(task.stand(covered), means)
     to_go = ahead * times_to_go(loads, covered, means.tosses)
     costs = task.base_cost + sets @ task.costs_of_each
     longest = float(to_go.max(initial=0.0))
+    cost = longest * float(costs @ shares) / ahead if longest > 0.0 else 0.0
     return CoinPlan(
         sets=sets,
         shares=shares,
         half_widths=_half_widths(task, covered + means.tosses, means),
         to_go=to_go,
         rounds=longest,
-        cost=longest * float(costs @ shares) / ahead if longest > 0.0 else 0.0,
-        least=design.least,
+        cost=cost,
+        least=min(design.least, cost),
     )
 
 
 def _half_widths(task: CoinTask, tosses: Floats, means: Means) -> Floats:
     """(p, p), for every effect of a variable that has a coin, asked for or not."""
-    scales = np.where(task.noise > 0.0, 2.0 * task.nats * task.noise, 0.0)[:, None] + np.zeros(
-        (task.p, task.p)
-    )
-    np.fill_diagonal(scales, 0.0)
-    stand = Stand(task.weights, task.half_ranges, scales, tosses)
-    found: Floats = np.sqrt(ratios(loads_of(stand, means), tosses))
+    unit = replace(task, radii=np.ones((task.p, task.p)))
+    found: Floats = np.sqrt(ratios(loads_of(unit.stand(tosses), means), tosses))
     return found
 
 

@@ -18,6 +18,7 @@ from causalfocus.benchmark.baselines import Curve, LearnerTimes, Recovery, Sched
 from causalfocus.benchmark.blocks import BlockSummary, block_table
 from causalfocus.benchmark.campaigns import CampaignTimes, campaign_table
 from causalfocus.benchmark.certificates import DELTAS, CertificateSummary
+from causalfocus.benchmark.coins import CoinSummary, LargeRun, coin_table, large_table
 from causalfocus.benchmark.column_table import column_table
 from causalfocus.benchmark.columns import ColumnRun
 from causalfocus.benchmark.constant import SplitSummary
@@ -50,6 +51,8 @@ class Figures:
     certificates: list[CertificateSummary] = field(default_factory=list)
     splits: list[SplitSummary] = field(default_factory=list)
     several: list[SeveralSummary] = field(default_factory=list)
+    coins: list[CoinSummary] = field(default_factory=list)
+    large: list[LargeRun] = field(default_factory=list)
     columns: list[ColumnRun] = field(default_factory=list)
     costs: list[CostSummary] = field(default_factory=list)
     blocks: list[BlockSummary] = field(default_factory=list)
@@ -75,6 +78,8 @@ class Figures:
             "certificates": [asdict(row) for row in self.certificates],
             "splits": [asdict(row) for row in self.splits],
             "several": [asdict(row) for row in self.several],
+            "coins": [asdict(row) for row in self.coins],
+            "large": [asdict(row) for row in self.large],
             "columns": [asdict(row) for row in self.columns],
             "costs": [asdict(row) for row in self.costs],
             "blocks": [asdict(row) for row in self.blocks],
@@ -102,6 +107,8 @@ class Figures:
             (self.certificates, _prediction_table),
             (self.splits, _split_table),
             (self.several, _several_table),
+            (self.coins, coin_table),
+            (self.large, large_table),
             (self.columns, column_table),
             (self.costs, _cost_table),
             (self.blocks, block_table),

@@ -35,7 +35,7 @@ def space_from(given: Mapping[str, Any]) -> ModelClass:
         given.get("max_effect"),
         tuple(noise) if isinstance(noise, list) else noise,
         given.get("intercept", True),
-        given.get("outcomes", ()),
-        given.get("forbidden", ()),
-        given.get("acyclic", False),
+        outcomes=given.get("outcomes", ()),
+        forbidden=given.get("forbidden", ()),
+        acyclic=given.get("acyclic", False),
     )

@@ -11,18 +11,21 @@ import numpy as np
 import typer
 from rich.console import Console
 
-from causalfocus.cli.given import action_set, load_model
+from causalfocus.cli.given import action_set, forbidden_effects, load_model
 from causalfocus.cli.options import (
+    Acyclic,
     AnyRule,
     AsJson,
     AtOnce,
     ChangeCosts,
     Costs,
     Density,
+    Forbidden,
     Intercept,
     MaxEffect,
     MinEffect,
     NoiseRange,
+    Outcomes,
     Ranges,
     Reach,
     RuleName,
@@ -37,6 +40,7 @@ from causalfocus.report.spending import by_words
 from causalfocus.report.tables import edge_table, equation_table, interval_table
 from causalfocus.system.action_set import ActionSet
 from causalfocus.system.drawn import random_sem
+from causalfocus.system.feedback import require_no_loops
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import ModelClass
 
@@ -73,6 +77,9 @@ def simulate(
     max_effect: MaxEffect = 1.5,
     noise: NoiseRange = (0.8, 1.2),
     intercept: Intercept = False,
+    outcome: Outcomes = None,
+    forbid: Forbidden = None,
+    acyclic: Acyclic = False,
     model: Annotated[
         Path | None, typer.Option(help="A system as JSON instead of a drawn one.")
     ] = None,
@@ -82,7 +89,15 @@ def simulate(
     as_json: AsJson = False,
 ) -> None:
     """Run a learner on a system until it has a certificate; exit code 3 if it is not."""
-    space = ModelClass(min_effect, max_effect, noise, intercept=intercept)
+    space = ModelClass(
+        min_effect,
+        max_effect,
+        noise,
+        intercept=intercept,
+        outcomes=outcome or (),
+        forbidden=forbidden_effects(forbid or []),
+        acyclic=acyclic,
+    )
     truth = (
         load_model(model) if model else random_sem(nodes, density=density, seed=seed, space=space)
     )
@@ -96,6 +111,7 @@ def simulate(
         delta=delta,
         rule=rule.value,
     )
+    _require_loops_allowed(learner, truth, policy)
     rng = np.random.default_rng(np.random.SeedSequence([seed, 2]))
     console = Console()
     start = time.perf_counter()
@@ -138,6 +154,14 @@ def _learner(
     from causalfocus.baselines import BASELINES, Certified
 
     return Certified(BASELINES[policy.value](actions, space, seed=seed), **asked)
+
+
+def _require_loops_allowed(learner: Focus, truth: LinearSEM, policy: Policy) -> None:
+    """A system with feedback is for rules that allow it; no baseline does."""
+    if not learner.guarantee.allows_loops:
+        require_no_loops(truth, f"the {learner.guarantee.name} rule")
+    if policy not in (Policy.focus, Policy.uniform):
+        require_no_loops(truth, f"the policy {policy.value}")
 
 
 def _own_estimate(learner: Focus) -> LinearSEM:

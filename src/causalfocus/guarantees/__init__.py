@@ -2,10 +2,11 @@
 
 from causalfocus.guarantees.alarm import Alarm
 from causalfocus.guarantees.decision import Decision
-from causalfocus.guarantees.guarantee import Guarantee, Rival
+from causalfocus.guarantees.guarantee import Guarantee
 from causalfocus.guarantees.measure import evidence
 from causalfocus.guarantees.paper import paper_log_tail
 from causalfocus.guarantees.rules import DEFAULT_RULE, RULES, Rule, guarantee_of
+from causalfocus.guarantees.terms import Rival
 from causalfocus.guarantees.verdicts import Interval, Verdict
 
 __all__ = [

@@ -9,8 +9,9 @@ from typing import ClassVar
 import numpy as np
 
 from causalfocus.arrays import Floats
-from causalfocus.guarantees.guarantee import Guarantee, Rival
+from causalfocus.guarantees.guarantee import Guarantee
 from causalfocus.guarantees.mixture import WORLD
+from causalfocus.guarantees.terms import Rival
 from causalfocus.kernels.exact import response
 from causalfocus.kernels.records import Bounds, PlainBounds
 from causalfocus.moments.moments import Moments
@@ -91,6 +92,7 @@ class BoundedClaim(Guarantee, ABC):
         return plain_bounds_of(self.space)
 
     def require(self, model: LinearSEM) -> None:
+        super().require(model)
         self.space.require(model)
 
     def holds(self, estimate: LinearSEM, truth: LinearSEM) -> bool:

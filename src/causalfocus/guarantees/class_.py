@@ -21,7 +21,6 @@ from causalfocus.guarantees.alarm import Alarm
 from causalfocus.guarantees.alarms import alarms, loudest, refusal, row_regressors
 from causalfocus.guarantees.bounded import BoundedClaim
 from causalfocus.guarantees.decision import Decision
-from causalfocus.guarantees.guarantee import Spread, Step
 from causalfocus.guarantees.lags import Lags
 from causalfocus.guarantees.mixture import (
     FINE,
@@ -35,6 +34,7 @@ from causalfocus.guarantees.mixture import (
     step_and_stride,
 )
 from causalfocus.guarantees.pursued import every_pair, other_graph, with_graphs
+from causalfocus.guarantees.terms import Spread, Step
 from causalfocus.guarantees.verdicts import Interval
 from causalfocus.guarantees.wider import wider_classes
 from causalfocus.kernels.arithmetic.sets import parents_of
@@ -49,6 +49,7 @@ from causalfocus.moments.assumption_sums import WatchedRows
 from causalfocus.moments.moments import Moments
 from causalfocus.oracles.estimate import graph_mle, probable_model
 from causalfocus.oracles.for_kernels import plain_rows_of
+from causalfocus.system.feedback import require_no_loops
 from causalfocus.system.graph import changes_in_words
 from causalfocus.system.sem import LinearSEM
 
@@ -112,6 +113,7 @@ class ClassRule(BoundedClaim):
         is not due: the rule may be applied on any schedule, and this is its dear part.
         """
         del counts
+        require_no_loops(estimate, f"the {self.name} rule")
         survey = None
         if is_due and self._has_hope(moments, estimate):
             survey = self.survey(self.times(moments), estimate)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from causalfocus.arrays import Floats
 from causalfocus.guarantees.alarm import Alarm
+from causalfocus.guarantees.verdicts import Verdict
 from causalfocus.system.sem import LinearSEM
 
 
@@ -75,6 +76,11 @@ class Decision(ABC):
         """Evidence for each edge of the estimate, (effect, cause), infinity elsewhere; None if the
         rule has none for single edges.
         """
+        return None
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...] | None:
+        """On every pair of variables, of a rule that knows them before it stops; None of others."""
         return None
 
     def level_from(self, lowest: float) -> float:

@@ -10,7 +10,8 @@ from causalfocus.allocation.on_demand import Question, solve_on_demand
 from causalfocus.allocation.search import Room
 from causalfocus.arrays import Bools, Floats
 from causalfocus.errors import NumericalError
-from causalfocus.guarantees.guarantee import Guarantee, OwnDesign, Rival
+from causalfocus.guarantees.guarantee import Guarantee
+from causalfocus.guarantees.terms import OwnDesign, Rival
 from causalfocus.system.choices import Choices
 from causalfocus.system.columns import columns_of, every_column, n_sets, rows_of
 from causalfocus.system.sem import LinearSEM

@@ -60,7 +60,8 @@ def _effects(kept: Intervals, demands: Demands, estimate: LinearSEM) -> Iterator
     names, weights = estimate.names, estimate.weights
     is_settled = demands.holds(kept, weights)
     left = np.maximum(demands.min_effect - np.abs(kept.middle), 1e-3 * demands.min_effect)
-    radii = np.where(demands.claim(kept) != 0.0, demands.epsilon, left)
+    shown = np.minimum(demands.epsilon, np.abs(kept.middle))
+    radii = np.where(demands.claim(kept) != 0.0, shown, left)
     refuted = kept.is_refuted
     for j, effect in enumerate(names):
         for k, cause in enumerate(names):

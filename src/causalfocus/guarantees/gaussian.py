@@ -27,7 +27,7 @@ from causalfocus.guarantees.departures import (
     least_removal,
 )
 from causalfocus.guarantees.foresight import foresight
-from causalfocus.guarantees.guarantee import Guarantee, Rival, Spread, Step
+from causalfocus.guarantees.guarantee import Guarantee
 from causalfocus.guarantees.mixture import (
     FINE,
     STIFFNESS,
@@ -37,6 +37,7 @@ from causalfocus.guarantees.mixture import (
     cap_of,
     step_and_stride,
 )
+from causalfocus.guarantees.terms import Rival, Spread, Step
 from causalfocus.guarantees.verdicts import Interval
 from causalfocus.kernels.arithmetic.sets import nondescendants
 from causalfocus.kernels.evidence import pairs
@@ -51,6 +52,7 @@ from causalfocus.moments.moments import Moments
 from causalfocus.oracles.for_kernels import plain_model_of, plain_rows_of
 from causalfocus.oracles.gaussian import gaussian_estimate, shown_from
 from causalfocus.oracles.limits import numerical_errors
+from causalfocus.system.feedback import require_no_loops
 from causalfocus.system.graph import changes_in_words
 from causalfocus.system.sem import LinearSEM
 
@@ -141,6 +143,7 @@ class GaussianRule(Guarantee):
         return Rival(found.gains, rival, changes_in_words(model.weights, named, model.names))
 
     def require(self, model: LinearSEM) -> None:
+        super().require(model)
         if not self.space.intercept and model.intercepts.any():
             self.space.require(model)
 
@@ -165,6 +168,7 @@ class GaussianRule(Guarantee):
         rule may be applied on any schedule.
         """
         del counts
+        require_no_loops(estimate, f"the {self.name} rule")
         survey = None
         if is_due and self._has_hope(moments, estimate):
             survey = self.survey(moments, estimate)

@@ -27,7 +27,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, NamedTuple, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -39,6 +39,7 @@ from causalfocus.guarantees.alarm import Alarm
 from causalfocus.guarantees.decision import Decision
 from causalfocus.guarantees.effects import Effect
 from causalfocus.guarantees.lags import Lags
+from causalfocus.guarantees.terms import OwnDesign, Rival, Spread, Step
 from causalfocus.guarantees.verdicts import Interval, Verdict, verdicts_on
 from causalfocus.kernels.records import Parameters, PlainSettings
 from causalfocus.kernels.sums import population
@@ -49,64 +50,12 @@ from causalfocus.oracles.for_kernels import model_of, parameters_of
 from causalfocus.system.action_set import ActionSet
 from causalfocus.system.actions import Action
 from causalfocus.system.choices import Choices, Ends
+from causalfocus.system.feedback import require_no_loops
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import ModelClass
 
 MOST_ROUNDS = 1e12
 """Beyond this a rule is taken never to stop."""
-
-
-@dataclass(frozen=True)
-class Rival:
-    """The closest system that breaks a claim.
-
-    Attributes
-    ----------
-    gains : its divergence under every choice, infinite if nothing breaks the claim
-    model : the system
-    changes : how it differs, in words
-    """
-
-    gains: Floats
-    model: LinearSEM
-    changes: str
-
-
-class Step(NamedTuple):
-    """A way on for someone whose assumptions are refuted.
-
-    words : what to call, as one would type it
-    rule, space : what is assumed then
-    """
-
-    words: str
-    rule: str
-    space: ModelClass
-
-
-class Spread(NamedTuple):
-    """Rounds of FOCUS over those on expected moments: tenth percentile, median, ninetieth."""
-
-    low: float
-    middle: float
-    high: float
-
-
-class OwnDesign(NamedTuple):
-    """The best design for a known system by a rule that plans.
-
-    sets, shares : (m, p) and (m,), what is set, and its share of the rounds
-    value, upper : bounds of the nats per unit of cost
-    is_exhaustive : whether no other set can do better
-    rival : what binds it
-    """
-
-    sets: Bools
-    shares: Floats
-    value: float
-    upper: float
-    is_exhaustive: bool
-    rival: Rival
 
 
 @dataclass(frozen=True)
@@ -174,6 +123,11 @@ class Guarantee(ABC):
         return True
 
     @property
+    def allows_loops(self) -> bool:
+        """Whether the system may have feedback."""
+        return False
+
+    @property
     def bounds_noise(self) -> bool:
         """Whether a range of the noise variances is assumed, which bounds all divergences."""
         return False
@@ -215,10 +169,10 @@ class Guarantee(ABC):
         del number, row
         return coins
 
-    def plan(self, moments: Moments, estimate: LinearSEM, known: Bools | None) -> SetPlan:
+    def plan(self, moments: Moments, estimate: LinearSEM, last: SetPlan | None) -> SetPlan:
         """Which variables to set in the rounds to come, and how often, by what is known now.
 
-        known : (k, p), sets of the plan before
+        last : the plan before
         """
         raise NotImplementedError(f"The rule {self.name!r} makes no plans.")
 
@@ -311,7 +265,7 @@ class Guarantee(ABC):
         *,
         is_due: bool = True,
     ) -> Decision:
-        """Apply the rule to the data so far; the estimate may be any model.
+        """Apply the rule to the data so far; the estimate may be any model, or any without loops.
 
         Parameters
         ----------
@@ -333,8 +287,10 @@ class Guarantee(ABC):
     def assumptions_in_words(self) -> str:
         """What the claim rests on, as the end of a sentence that says "if"."""
 
-    def require(self, model: LinearSEM) -> None:  # noqa: B027
+    def require(self, model: LinearSEM) -> None:
         """Raise if the claim says nothing of such a system."""
+        if not self.allows_loops:
+            require_no_loops(model, f"the {self.name} rule")
 
     def speaks_of(self, model: LinearSEM) -> bool:
         """Whether the claim says something of such a system."""
@@ -385,6 +341,8 @@ class Guarantee(ABC):
 
     def verdicts(self, decision: Decision, estimate: LinearSEM) -> tuple[Verdict, ...]:
         """On every pair of variables, what a decision on an estimate says of a direct effect."""
+        if decision.verdicts is not None:
+            return decision.verdicts
         return verdicts_on(estimate, is_certified=decision.stop and not decision.refuted)
 
     def wider_steps(self, moments: Moments) -> Iterator[Step]:

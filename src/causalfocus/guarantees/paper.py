@@ -18,6 +18,7 @@ from causalfocus.guarantees.decision import Decision
 from causalfocus.moments.moments import Moments
 from causalfocus.oracles.alternative import best_alternative
 from causalfocus.system.actions import Action
+from causalfocus.system.feedback import require_no_loops
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import ModelClass
 
@@ -191,6 +192,7 @@ class PaperRule(BoundedClaim):
                 "The paper's rule cannot be applied to sums alone: it needs to know how often each "
                 "action was taken."
             )
+        require_no_loops(estimate, f"the {self.name} rule")
         taken = {action: float(n) for action, n in zip(self.actions, counts, strict=True)}
         found = best_alternative(estimate, taken, self.space, epsilon=self.epsilon or math.nan)
         decision = self.decide_on(found.value, estimate, round(moments.n))

@@ -8,8 +8,9 @@ lost for their outcome. Feedback is allowed.
 
 Terms and proofs: `kernels.randomized` (the tests, and all rows that they leave),
 `moments.randomized_sums` (what counts, and in which order), `randomized_intervals` (simultaneous
-intervals). Intervals at all looks are intersected (`randomized_record`), so that a verdict never
-changes back. The rule stops when they prove what the estimate claims of every pair.
+intervals), `guardrails` (watching what is assumed and cannot be proved). Intervals at all looks are
+intersected (`randomized_record`), so that a verdict never changes back. The rule stops when they
+prove what the estimate claims of every pair.
 """
 
 import math
@@ -26,7 +27,8 @@ from causalfocus.errors import InvalidInputError
 from causalfocus.guarantees.alarm import Alarm
 from causalfocus.guarantees.decision import Decision
 from causalfocus.guarantees.effects import Effect, effects_by_coins
-from causalfocus.guarantees.guarantee import Guarantee, OwnDesign, Rival, Spread
+from causalfocus.guarantees.guarantee import Guarantee
+from causalfocus.guarantees.guardrails import guard_alarms
 from causalfocus.guarantees.randomized_design import (
     design_of,
     more_rounds,
@@ -41,6 +43,7 @@ from causalfocus.guarantees.randomized_record import (
     with_ask,
     without_ask,
 )
+from causalfocus.guarantees.terms import OwnDesign, Rival, Spread
 from causalfocus.guarantees.verdicts import Interval, Stand, Verdict
 from causalfocus.moments.coin_record import CoinRecord
 from causalfocus.moments.effect_intervals import Intervals, no_intervals
@@ -48,6 +51,7 @@ from causalfocus.moments.moments import Moments
 from causalfocus.moments.randomized_sums import Intent
 from causalfocus.oracles.gaussian import gaussian_estimate
 from causalfocus.system.actions import Action
+from causalfocus.system.feedback import require_no_loops
 from causalfocus.system.sem import LinearSEM
 
 LARGEST_EXACT: Final = 14
@@ -64,7 +68,7 @@ class RandomizedRule(Guarantee):
 
     name: ClassVar[str] = "randomized"
     exploration: ClassVar[float] = 0.0
-    spread: ClassVar[Spread] = Spread(0.9, 1.05, 1.2)
+    spread: ClassVar[Spread] = Spread(1.1, 1.25, 1.5)
     plays_game: ClassVar[bool] = False
     gains_are_divergences: ClassVar[bool] = False
     plans_sets: ClassVar[bool] = True
@@ -112,6 +116,10 @@ class RandomizedRule(Guarantee):
         return Demands(np.full((p, p), epsilon), np.full((p, p), self.space.min_effect))
 
     @property
+    def allows_loops(self) -> bool:
+        return not self.space.acyclic
+
+    @property
     def keeps_moments(self) -> bool:
         return len(self.actions.names) <= LARGEST_EXACT
 
@@ -126,7 +134,7 @@ class RandomizedRule(Guarantee):
             return without_ask(coins, number, self.threshold)
         return with_answer(coins, number, row, self.threshold)
 
-    def kept(self, moments: Moments) -> Intervals:
+    def kept_intervals(self, moments: Moments) -> Intervals:
         """What the looks so far have left."""
         return no_intervals(self.unknown) if moments.coins is None else moments.coins.kept
 
@@ -139,7 +147,7 @@ class RandomizedRule(Guarantee):
         coins.
         """
         guess = self._guess(moments)
-        kept, demands = self.kept(moments), self.demands
+        kept, demands = self.kept_intervals(moments), self.demands
         if kept.is_refuted.any():
             return guess
         claim = demands.claim(kept)
@@ -169,7 +177,7 @@ class RandomizedRule(Guarantee):
         is_due: bool = True,
     ) -> "RandomizedDecision":
         del counts
-        kept = self.kept(moments)
+        kept = self.kept_intervals(moments)
         alarm = self.refutation(moments, estimate)
         is_proved = alarm is None and bool(self.demands.holds(kept, estimate.weights).all())
         return RandomizedDecision(
@@ -184,19 +192,23 @@ class RandomizedRule(Guarantee):
         )
 
     def refutation(self, moments: Moments, estimate: LinearSEM) -> Alarm | None:
-        """That no linear row is left for some variable."""
+        """That no linear row is left for some variable, or what a guardrail says."""
         found = self.alarms(moments, estimate)
-        return found[0] if found else None
+        return found[0] if found and found[0].evidence >= self.threshold else None
 
     def alarms(self, moments: Moments, estimate: LinearSEM) -> tuple[Alarm, ...]:
+        """Rows that are refuted and the guardrails, the loudest first."""
         del estimate
-        rows = np.flatnonzero(self.kept(moments).is_refuted)
-        names = self.actions.names
-        return tuple(Alarm("line", names[j], None, None, self.threshold) for j in rows)
+        kept, names = self.kept_intervals(moments), self.actions.names
+        rows = np.flatnonzero(kept.is_refuted)
+        found = [Alarm("line", names[j], None, None, self.threshold) for j in rows]
+        if moments.coins is not None:
+            found += guard_alarms(moments.coins.guards, kept, names)
+        return tuple(sorted(found, key=lambda alarm: -alarm.evidence))
 
     def intervals(self, moments: Moments, estimate: LinearSEM) -> tuple[Interval, ...]:
         """Per reported effect, the weights that the coins leave, given nothing else."""
-        kept, at = self.kept(moments), {name: j for j, name in enumerate(estimate.names)}
+        kept, at = self.kept_intervals(moments), {name: j for j, name in enumerate(estimate.names)}
         return tuple(
             Interval(
                 cause,
@@ -212,22 +224,15 @@ class RandomizedRule(Guarantee):
         self, moments: Moments, decision: Decision, estimate: LinearSEM
     ) -> tuple[Effect, ...]:
         del decision
-        return effects_by_coins(self.kept(moments), self.demands, estimate)
-
-    def verdicts(self, decision: Decision, estimate: LinearSEM) -> tuple[Verdict, ...]:
-        """By the intervals of every pair, at any moment."""
-        if not isinstance(decision, RandomizedDecision) or decision.coins is None:
-            return super().verdicts(decision, estimate)
-        found = effects_by_coins(decision.coins.kept, self.demands, estimate)
-        return tuple(Verdict(one.cause, one.effect, _stand(one)) for one in found)
+        return effects_by_coins(self.kept_intervals(moments), self.demands, estimate)
 
     @property
     def p(self) -> int:
         """The number of variables."""
         return len(self.actions.names)
 
-    def plan(self, moments: Moments, estimate: LinearSEM, known: Bools | None) -> SetPlan:
-        return plan_for(self, moments, estimate, known)
+    def plan(self, moments: Moments, estimate: LinearSEM, last: SetPlan | None) -> SetPlan:
+        return plan_for(self, moments, estimate, last)
 
     def own_design(self, model: LinearSEM) -> OwnDesign:
         return design_of(self, model)
@@ -249,6 +254,18 @@ class RandomizedRule(Guarantee):
 
     def gains(self, estimate: LinearSEM, weights: Floats) -> Floats:
         return self.rival(estimate, weights).gains
+
+    def require(self, model: LinearSEM) -> None:
+        """Raise if a system has an effect that is known not to exist, or a loop where there is none
+        by assumption.
+        """
+        if self.space.acyclic:
+            require_no_loops(model, "the randomized rule with acyclic=True")
+        for j, k in np.argwhere((model.weights != 0.0) & ~self.unknown):
+            raise InvalidInputError(
+                f"{model.names[k]} acts on {model.names[j]}, and by outcomes or forbidden it does "
+                f"not. Leave that out, or take the effect out of the model."
+            )
 
     def holds(self, estimate: LinearSEM, truth: LinearSEM) -> bool:
         is_shown = estimate.weights != 0.0
@@ -310,6 +327,14 @@ class RandomizedDecision(Decision):
             return max(found, self.threshold)
         return min(found, math.nextafter(self.threshold, 0.0))
 
+    @cached_property
+    def verdicts(self) -> tuple[Verdict, ...] | None:
+        """By the intervals of every pair, at any moment."""
+        if self.coins is None:
+            return None
+        found = effects_by_coins(self.coins.kept, self.rule.demands, self.estimate)
+        return tuple(Verdict(one.cause, one.effect, _stand(one)) for one in found)
+
     @property
     def reason(self) -> str:
         if self.alarm is not None:
@@ -320,7 +345,7 @@ class RandomizedDecision(Decision):
             return "No round with a coin is complete yet."
         found = effects_by_coins(self.coins.kept, self.rule.demands, self.estimate)
         left = [one for one in found if not one.is_settled]
-        waiting = self._waiting()
+        waiting = self._who_waits()
         if not left:
             return "All pairs are settled at the last look." + waiting
         last = max(left, key=lambda one: (one.waits_for, one.half))
@@ -329,7 +354,7 @@ class RandomizedDecision(Decision):
             f"effect of {last.cause} on {last.effect}." + waiting
         )
 
-    def _waiting(self) -> str:
+    def _who_waits(self) -> str:
         """Who holds up the rounds that were told, in words."""
         pending = () if self.coins is None else self.coins.sums.pending
         done = sum(one.is_complete for one in pending)

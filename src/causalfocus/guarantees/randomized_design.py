@@ -5,24 +5,27 @@ foretold is of first order (`allocation.coin_game`), with the logarithm that the
 """
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 from causalfocus.allocation.coin_game import (
-    CoinTask,
     coin_complexity,
+    half_widths,
     ideal_shares,
     plan_rounds,
     rounds_to_go,
 )
+from causalfocus.allocation.coin_task import CoinTask
 from causalfocus.allocation.set_plan import SetPlan
 from causalfocus.arrays import Bools, Floats
-from causalfocus.guarantees.guarantee import OwnDesign, Rival
 from causalfocus.guarantees.randomized_intervals import own_nats
+from causalfocus.guarantees.terms import OwnDesign, Rival
 from causalfocus.kernels.randomized.responses import responses_to
 from causalfocus.kernels.randomized.row_tests import SCALE
 from causalfocus.kernels.randomized.widths import loads_of, means_of, ratios
+from causalfocus.moments.effect_intervals import Intervals
 from causalfocus.moments.moments import Moments
 from causalfocus.system.actions import do
 from causalfocus.system.graph import changes_in_words
@@ -34,6 +37,9 @@ if TYPE_CHECKING:
 ABSENT: Final = 0.75
 """Of min_effect: the half width at which an effect that is not there is foretold to be settled. Its
 middle is noise, and takes the rest."""
+
+MOST_WIDER: Final = 2.0
+"""Than is foretold: intervals that are wider are about to become narrower."""
 
 PLAN_AHEAD: Final = 0.1
 LEAST_AHEAD: Final = 32.0
@@ -104,24 +110,38 @@ def _present_task(
     p, coins = rule.p, moments.coins
     if coins is None:
         return task_of(rule, estimate, None, 1.0), np.zeros((p, p))
-    covered = coins.sums.covered
+    covered = coins.sums.coverage
     is_settled = rule.demands.holds(coins.kept, estimate.weights)
     noise = np.where(coins.sums.is_begun, coins.guess.noise, estimate.noise_variances)
     known = LinearSEM.from_fit(estimate.weights, noise, estimate.intercepts, estimate.names)
     tosses = float(covered.sum() / max(np.count_nonzero(covered), 1))
-    return task_of(rule, known, is_settled, tosses), covered
+    task = task_of(rule, known, is_settled, tosses)
+    return _with_experience(task, covered, coins.kept), covered
+
+
+def _with_experience(task: CoinTask, covered: Floats, kept: Intervals) -> CoinTask:
+    """The task with smaller radii where intervals are wider than is foretold: it leaves out what is
+    of second order, and pairs differ in that.
+    """
+    foretold = half_widths(task, covered)
+    is_known = np.isfinite(kept.half) & np.isfinite(foretold) & (foretold > 0.0)
+    factor = np.ones(foretold.shape)
+    factor[is_known] = kept.half[is_known] / foretold[is_known]
+    usual = float(np.median(factor[is_known])) if is_known.any() else MOST_WIDER
+    factor[~is_known] = usual
+    return replace(task, radii=task.radii / np.clip(factor, 1.0, MOST_WIDER))
 
 
 def plan_for(
-    rule: "RandomizedRule", moments: Moments, estimate: LinearSEM, known: Bools | None
+    rule: "RandomizedRule", moments: Moments, estimate: LinearSEM, last: SetPlan | None
 ) -> SetPlan:
     """Which variables to set in the rounds to come.
 
-    known : (k, p), sets of the last plan
+    last : the plan before
     """
     task, covered = _present_task(rule, moments, estimate)
     ahead = max(LEAST_AHEAD, PLAN_AHEAD * moments.n)
-    found = plan_rounds(task, covered, ahead, known)
+    found = plan_rounds(task, covered, ahead, last)
     if not len(found.sets):
         return SetPlan(np.zeros((1, rule.p), dtype=np.bool_), np.ones(1))
     return SetPlan(found.sets, found.shares / found.shares.sum())

@@ -1,11 +1,12 @@
 """Intervals of all direct effects by the coins alone, simultaneous and at all times.
 
-Every row has one test of all coins and one direction for every unknown coefficient. At delta, a
-tenth of it is shared by the tests of all coins, the rest by the directions, in equal parts. By the
-union of their errors the true rows pass all tests at all times, except with probability delta:
-then every interval, and the intersection of those of all times, holds its effect. The proofs are in
-`kernels.randomized`: `row_tests`, `ball` and `box`. If an intersection is empty, no linear system
-passes: that is a refutation, false with a probability that is part of the same delta.
+Every row has two tests of all coins and one direction for every unknown coefficient. At delta, a
+tenth of it is shared by the tests of all coins, a twentieth goes to the `guardrails`, and the rest
+is shared by the directions, in equal parts. By the union of their errors the true rows pass all
+tests at all times, except with probability delta: then every interval, and the intersection of
+those of all times, holds its effect. The proofs are in `kernels.randomized`: `row_tests`, `ball`
+and `box`. If an intersection is empty, no linear system passes: that is a refutation, false with a
+probability that is part of the same delta.
 
 A coefficient has no bound while its row has fewer coins that were tossed than unknown coefficients:
 `unidentified_rows` names such rows. A variable that cannot be set and is no outcome leaves the rows
@@ -21,12 +22,15 @@ import numpy as np
 
 from causalfocus.arrays import Bools, Floats
 from causalfocus.errors import InvalidInputError
-from causalfocus.kernels.randomized.box import Nats, bound_row
+from causalfocus.kernels.randomized.box import Box, Nats, bound_row
 from causalfocus.moments.effect_intervals import Intervals, no_intervals
 from causalfocus.moments.randomized_sums import RandomizedSums, Reading
 
 SHARE_OF_ALL_COINS: Final = 0.1
 """Of delta, for the tests of all coins."""
+
+SHARE_OF_GUARDS: Final = 0.05
+"""Of delta, for all alarms of the `guardrails` together."""
 
 MOST_NATS: Final = 1e4
 """Levels are not sought beyond this."""
@@ -46,34 +50,44 @@ def own_nats(unknown: Bools) -> Nats:
     """Return what a test needs on top of log(1 / delta), in nats: one of all coins, a direction."""
     n_rows = max(int(unknown.any(axis=1).sum()), 1)
     n_pairs = max(int(unknown.sum()), 1)
-    return Nats(
-        math.log(n_rows / SHARE_OF_ALL_COINS), math.log(n_pairs / (1.0 - SHARE_OF_ALL_COINS))
-    )
+    of_directions = 1.0 - SHARE_OF_ALL_COINS - SHARE_OF_GUARDS
+    return Nats(math.log(2 * n_rows / SHARE_OF_ALL_COINS), math.log(n_pairs / of_directions))
 
 
-def intervals_at(sums: RandomizedSums, level: float) -> Intervals:
+def intervals_at(sums: RandomizedSums, level: float, within: Intervals | None = None) -> Intervals:
     """Return the intervals at a level in nats, log(1 / delta), by the rounds that are complete.
 
     Parameters
     ----------
     sums : of all rounds
     level : positive; larger ones make wider intervals
+    within : the intersection of intervals of earlier rounds of the same run, at this level or a
+        higher one. What is returned is then narrower, and lies in it. All tests of all times pass
+        at the true rows on one event of probability 1 - delta; on it these are within, and so
+        among the rows over which the noise is bounded: the same event serves for all
+        (`kernels.randomized.box`)
     """
     if not level > 0.0:
         raise InvalidInputError(f"A level is log(1 / delta), above 0; got {level!r}.")
-    return _intervals(sums.read(), sums, level, no_intervals(sums.unknown))
+    known = no_intervals(sums.unknown) if within is None else within
+    if known.low.shape != sums.unknown.shape:
+        raise InvalidInputError(
+            f"Intervals of earlier rounds are of the same {sums.p} variables; got shape "
+            f"{known.low.shape}. Give those of this run, or none."
+        )
+    return _intervals(sums.read(), sums, level, known)
 
 
-def _intervals(
-    reading: Reading, sums: RandomizedSums, level: float, nothing: Intervals
-) -> Intervals:
-    low, high, own = nothing.low.copy(), nothing.high.copy(), own_nats(sums.unknown)
+def _intervals(reading: Reading, sums: RandomizedSums, level: float, known: Intervals) -> Intervals:
+    low, high, own = known.low.copy(), known.high.copy(), own_nats(sums.unknown)
     for j in range(sums.p):
         causes = np.flatnonzero(sums.unknown[j])
         coins = np.flatnonzero(reading.sums.pool.counts[j] > 0.0)
         if len(causes) and len(causes) <= len(coins):
-            box = bound_row(reading.sums, reading.stakes, j, causes, coins, level, own)
-            low[j, causes], high[j, causes] = box.low, box.high
+            before = Box(low[j, causes], high[j, causes])
+            box = bound_row(reading.sums, reading.stakes, j, causes, coins, level, own, before)
+            low[j, causes] = np.maximum(before.low, box.low)
+            high[j, causes] = np.minimum(before.high, box.high)
     return Intervals(low, high, sums.n)
 
 
@@ -101,10 +115,15 @@ class Demands:
 
     def holds(self, intervals: Intervals, weights: Floats) -> Bools:
         """Return for which pairs (p, p) intervals prove what weights claim: a weight that is not
-        zero is reported, all others are below min_effect.
+        zero is reported, so its sign must be certain, however coarse epsilon is; all others are
+        below min_effect.
         """
+        is_shown = weights != 0.0
         off = np.maximum(intervals.high - weights, weights - intervals.low)
-        found: Bools = off <= np.where(weights != 0.0, self.epsilon, self._below)
+        is_certain = np.where(weights > 0.0, intervals.low > 0.0, intervals.high < 0.0)
+        found: Bools = (off <= np.where(is_shown, self.epsilon, self._below)) & (
+            is_certain | ~is_shown
+        )
         return found
 
     @cached_property

@@ -5,13 +5,15 @@ looks before. When to look may be anything, for the intervals hold at all times 
 decided by the number of rounds that are complete in the order of asking.
 """
 
+from dataclasses import replace
 from typing import Final
 
 from causalfocus.arrays import Bools, Floats
 from causalfocus.guarantees.randomized_intervals import intervals_at
 from causalfocus.kernels.randomized.guess import guess_rows
 from causalfocus.moments.coin_record import CoinGuess, CoinRecord
-from causalfocus.moments.effect_intervals import Intervals, no_intervals
+from causalfocus.moments.effect_intervals import no_intervals
+from causalfocus.moments.guard_sums import GuardSums
 from causalfocus.moments.randomized_sums import Intent, RandomizedSums
 
 FIRST_LOOK: Final = 16
@@ -32,6 +34,7 @@ def new_record(unknown: Bools) -> CoinRecord:
         kept=no_intervals(sums.unknown),
         next_look=FIRST_LOOK,
         guess=guess_from(sums),
+        guards=GuardSums.empty(sums.p),
     )
 
 
@@ -48,45 +51,45 @@ def with_ask(record: CoinRecord, intent: Intent) -> CoinRecord:
     """
     if intent.number <= record.sums.issued:
         return record
-    return _with_sums(record, record.sums.issue(*intent))
+    return replace(record, sums=record.sums.issue(*intent))
 
 
 def without_ask(record: CoinRecord, number: int, level: float) -> CoinRecord:
     """Without an ask that will not be answered, or whose answer is no evidence."""
     if not record.sums.is_open(number):
         return record
-    return look(_with_sums(record, record.sums.withdraw(number, record.next_look)), level)
+    return look(replace(record, sums=record.sums.withdraw(number, until=0)), level)
 
 
 def with_answer(record: CoinRecord, number: int, row: Floats, level: float) -> CoinRecord:
     """With what came of an ask; one that is not open is no evidence."""
     if not record.sums.is_open(number):
         return record
-    return look(_with_sums(record, record.sums.answer(number, row, record.next_look)), level)
+    return look(replace(record, sums=record.sums.answer(number, row, until=0)), level)
 
 
 def look(record: CoinRecord, level: float) -> CoinRecord:
-    """The record with the intervals that its rounds leave, if it is time.
+    """The record with all rounds whose turn has come, and with the intervals that they leave if it
+    is time for a look.
 
     When several rounds become complete at once, each look sees those that belong to it and none
     after them: what is kept does not depend on the order of telling.
     """
+    record = _catch_up(record)
     while record.sums.n >= record.next_look:
         n, share = record.sums.n, LOOK_SHARES[0 if record.sums.p <= FEW else 1]
-        next_look = n + max(1, n // share)
-        record = CoinRecord(
-            sums=record.sums.catch_up(next_look),
-            kept=keep(record.kept, intervals_at(record.sums, level)),
-            next_look=next_look,
-            guess=guess_from(record.sums),
-        )
+        kept = record.kept
+        if not kept.is_refuted.any():
+            kept = intervals_at(record.sums, level, kept)
+        guess, next_look = guess_from(record.sums), n + max(1, n // share)
+        record = _catch_up(replace(record, kept=kept, guess=guess, next_look=next_look))
     return record
 
 
-def keep(kept: Intervals, found: Intervals) -> Intervals:
-    """The intersection with what a look has found; once some row is empty it stays as it is."""
-    return kept if kept.is_refuted.any() else kept.intersect(found)
-
-
-def _with_sums(record: CoinRecord, sums: RandomizedSums) -> CoinRecord:
-    return CoinRecord(sums=sums, kept=record.kept, next_look=record.next_look, guess=record.guess)
+def _catch_up(record: CoinRecord) -> CoinRecord:
+    """The record with all rounds whose turn has come, up to the next look."""
+    before, sums = record.sums, record.sums.catch_up(record.next_look)
+    guards = record.guards
+    for one in before.pending[: len(before.pending) - len(sums.pending)]:
+        guards = guards.count(one.intent, one.row, before.stakes[one.epoch])
+    return replace(record, sums=sums, guards=guards)

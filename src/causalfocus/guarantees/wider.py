@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from causalfocus.guarantees.guarantee import Step
+from causalfocus.guarantees.terms import Step
 from causalfocus.moments.moments import Moments
 from causalfocus.oracles.gaussian import gaussian_estimate
 from causalfocus.system.sem import LinearSEM

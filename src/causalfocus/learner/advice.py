@@ -3,8 +3,9 @@
 import math
 
 from causalfocus.guarantees.alarm import Alarm
-from causalfocus.guarantees.guarantee import Guarantee, Step
+from causalfocus.guarantees.guarantee import Guarantee
 from causalfocus.guarantees.rules import guarantee_of
+from causalfocus.guarantees.terms import Step
 from causalfocus.moments.moments import Moments
 
 BEYOND_ALL = {
@@ -14,6 +15,12 @@ BEYOND_ALL = {
     "not clean.",
     "drift": "Look for a cause that changes with time, and measure it as one more variable, or "
     "start again once the system is stable.",
+    "selection": "Find out why rounds are lost at that end, narrow the range to where none are, "
+    "and start again.",
+    "interference": "Perform the rounds apart from each other, or one by one in the order of "
+    "asking, with time to settle in between, and start again.",
+    "product": "Set one variable at a time, which teaches the effects with the others as they "
+    "are, or set them over narrower ranges, or learn the effect of a transformed variable.",
 }
 
 

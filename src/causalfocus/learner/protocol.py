@@ -1,14 +1,15 @@
 """What every learner is: ask, tell, estimate, decision; and a log that is the whole truth."""
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import Literal, Protocol, runtime_checkable
 
 from numpy.typing import ArrayLike
 
 from causalfocus.arrays import Floats
+from causalfocus.errors import InvalidInputError
 from causalfocus.guarantees.decision import Decision
 from causalfocus.learner.asking import Ask
 from causalfocus.system.actions import Action
@@ -42,6 +43,7 @@ class Told:
     ask: int | None = None
     failed: tuple[str, ...] = ()
     mark: Mark = ""
+    _: KW_ONLY
     asked: Ask | None = None
 
     @property
@@ -60,6 +62,20 @@ class Told:
         if not self.failed:
             return self.action
         return Action(tuple(one for one in self.action.settings if one[0] not in self.failed))
+
+
+def checked_failures(action: Action, failed: Iterable[str]) -> tuple[str, ...]:
+    """Nodes of an action whose setting failed, as a tuple."""
+    if failed == ():
+        return ()
+    given = tuple(dict.fromkeys([failed] if isinstance(failed, str) else failed))
+    for name in given:
+        if name not in action.targets:
+            raise InvalidInputError(
+                f"{name!r} cannot have failed: {action} does not set it. It may be any of "
+                f"{', '.join(action.targets) or 'nothing'}."
+            )
+    return given
 
 
 class Learner(Protocol):

@@ -12,7 +12,7 @@ from causalfocus.arrays import Floats
 from causalfocus.errors import InvalidInputError
 from causalfocus.learner.asking import Ask, asks_of
 from causalfocus.learner.blocks import Blocking, Blocks
-from causalfocus.learner.protocol import Sample, Told
+from causalfocus.learner.protocol import Sample, Told, checked_failures
 from causalfocus.learner.seed import checked_seed
 from causalfocus.learner.state import Asks, LearnerState
 from causalfocus.learner.tallies import cost_of, tally
@@ -258,7 +258,7 @@ class Recording(ABC, Generic[S]):
         failed : nodes of the action of which the rig, or you, know without looking at the values
             that they were not set: they count as free, and their values must be given
         """
-        given, asks = _checked_failures(action, failed), self._state.asks
+        given, asks = checked_failures(action, failed), self._state.asks
         row = self.moments.as_row(action, sample, allow_missing=True, failed=given)
         asked = asks.find(action) if asks.pending else None
         number = None if asked is None else asked.number
@@ -381,19 +381,6 @@ class Recording(ABC, Generic[S]):
     def restore(self, state: S, log: MutableSequence[Told]) -> None:
         """Go on from a state of a learner of the same specification, and the log that led to it."""
         self._log, self._state = log, state
-
-
-def _checked_failures(action: Action, failed: Iterable[str]) -> tuple[str, ...]:
-    if failed == ():
-        return ()
-    given = tuple(dict.fromkeys([failed] if isinstance(failed, str) else failed))
-    for name in given:
-        if name not in action.targets:
-            raise InvalidInputError(
-                f"{name!r} cannot have failed: {action} does not set it. It may be any of "
-                f"{', '.join(action.targets) or 'nothing'}."
-            )
-    return given
 
 
 def _freeze(row: Floats) -> Floats:

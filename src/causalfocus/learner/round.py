@@ -21,7 +21,7 @@ from causalfocus.allocation import (
     pursued_action,
     track,
 )
-from causalfocus.allocation.set_plan import Shares
+from causalfocus.allocation.set_plan import SetPlan, Shares
 from causalfocus.arrays import Floats
 from causalfocus.guarantees.decision import Decision
 from causalfocus.guarantees.guarantee import Guarantee
@@ -207,8 +207,10 @@ class Rounds:
         if rounds < schedule.next_plan:
             return rule, counts, schedule
         before = schedule.shares
-        known = None if before is None else rule.choices.arrays[0][before.at]
-        plan = rule.plan(moments, estimate, known)
+        last = None
+        if before is not None:
+            last = SetPlan(rule.choices.arrays[0][before.at], before.shares)
+        plan = rule.plan(moments, estimate, last)
         choices = choices_with(rule.choices, plan.sets)
         if choices is not rule.choices:
             rule = rule.on(choices)

@@ -32,7 +32,7 @@ variable, at a tenth more, and so on; with more than `FEW` variables, whose plan
 fifth more."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Schedule:
     """What was planned after some rounds.
 

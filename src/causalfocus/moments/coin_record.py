@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from causalfocus.arrays import Floats
 from causalfocus.moments.effect_intervals import Intervals
+from causalfocus.moments.guard_sums import GuardSums
 from causalfocus.moments.randomized_sums import RandomizedSums
 
 
@@ -37,9 +38,11 @@ class CoinRecord:
     kept : the intersection of the intervals at all looks, at one level
     next_look : rounds with a coin, complete in the order of asking, at which to look again
     guess : of the last look
+    guards : what watches the assumptions, of the same rounds
     """
 
     sums: RandomizedSums
     kept: Intervals
     next_look: int
     guess: CoinGuess
+    guards: GuardSums

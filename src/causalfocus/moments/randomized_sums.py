@@ -23,17 +23,19 @@ be fixed when it begins.
 
 **What must not be.** A round must not be withdrawn, or lost, because of its coin or its outcome.
 
-**Memory.** About ten arrays of p^3 numbers. A state is frozen: rounds are kept as they are until
-there are `max(p, 16)` of them, and then another state holds their sums. So nothing of that size is
-copied per round, copies of a state are free, and the sums do not depend on when they were read.
+**Memory.** About six arrays of p^3 numbers. A state is frozen: rounds are kept as they are until
+there are `max(p, 16)` of them, and then another state holds their sums; with many variables they
+are kept so until their epoch is over, because they need less room than their sums. So nothing of
+that size is copied per round, copies of a state are free, and the sums do not depend on when they
+were read.
 """
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from causalfocus.arrays import Bools, Floats
 from causalfocus.errors import InvalidInputError
@@ -51,6 +53,9 @@ LEAST_EPOCH: Final = 16
 
 GROWTH: Final = 0.1
 """Or this share of all rounds so far."""
+
+MOST_ADDED_UP: Final = 40
+"""Variables, at most, with which rounds of the present epoch are added up before it is over."""
 
 
 class Intent(NamedTuple):
@@ -105,7 +110,8 @@ class RandomizedSums:
     issued : number of the last ask
     stakes : by epoch, those that are needed still; the last are those of the next ask
     until : rounds at which there will be others
-    sums, epoch, epoch_number : of earlier epochs, and of the one whose rounds are being added up
+    sums, epoch, epoch_number : of earlier epochs, and of the one whose rounds are being added up,
+        None as long as none is
     tail : rounds that are complete and not yet added up
     pending : asks whose turn has not come, in the order of asking
     """
@@ -116,7 +122,7 @@ class RandomizedSums:
     stakes: dict[int, Stakes]
     until: int
     sums: Sums
-    epoch: Epoch
+    epoch: Epoch | None
     epoch_number: int
     tail: tuple[tuple[Intent, Floats], ...] = ()
     pending: tuple[Pending, ...] = ()
@@ -142,7 +148,7 @@ class RandomizedSums:
             stakes={0: no_stakes(p)},
             until=FIRST_ROUNDS,
             sums=no_sums(p),
-            epoch=no_epoch(p),
+            epoch=None,
             epoch_number=0,
         )
 
@@ -156,7 +162,7 @@ class RandomizedSums:
         return self.stakes[self.epoch_number].is_begun
 
     @property
-    def covered(self) -> Floats:
+    def coverage(self) -> Floats:
         """(p, p), rounds that count for the row of the first variable in which the coin of the
         second was tossed; of an epoch that is not closed yet as well.
         """
@@ -249,7 +255,8 @@ def advance(state: RandomizedSums, until: int | None) -> RandomizedSums:
         if one.row is not None and one.intent.signs.any():
             state = turn_to(state, one.epoch)
             state = replace(state, n=state.n + 1, tail=(*state.tail, (one.intent, one.row)))
-            if state.epoch_number > 0 and len(state.tail) >= max(state.p, LEAST_EPOCH):
+            is_long = len(state.tail) >= max(state.p, LEAST_EPOCH)
+            if state.epoch_number > 0 and is_long and state.p <= MOST_ADDED_UP:
                 state = fold(state)
     return replace(state, pending=state.pending[done:]) if done else state
 
@@ -261,7 +268,7 @@ def turn_to(state: RandomizedSums, epoch: int) -> RandomizedSums:
         state = replace(
             state,
             sums=close(state, state.stakes[following]),
-            epoch=no_epoch(state.p),
+            epoch=None,
             epoch_number=following,
             stakes={number: one for number, one in state.stakes.items() if number >= following},
             tail=(),
@@ -278,7 +285,11 @@ def epoch_with_tail(state: RandomizedSums) -> Epoch:
     """Return the sums of the epoch whose turn it is. Of the first there are none, for it has no
     centre.
     """
-    epoch = Epoch(Bets(*_copies(state.epoch.coins)), Pool(*_copies(state.epoch.pool)))
+    old = state.epoch
+    if old is None:
+        epoch = no_epoch(state.p)
+    else:
+        epoch = Epoch(Bets(*_copies(old.coins)), Pool(*_copies(old.pool)))
     if state.tail and state.epoch_number > 0:
         asked = np.array([intent.asked for intent, _ in state.tail])
         signs = np.array([intent.signs for intent, _ in state.tail])
@@ -319,9 +330,13 @@ def _first_centre(state: RandomizedSums, j: int) -> Floats:
 def _keep_beginnings(stakes: Stakes, last: Stakes) -> Stakes:
     """Return stakes that do not begin again what the last ones began."""
     missing = last.is_begun & ~stakes.is_begun
-    for mine, theirs in zip(stakes, last, strict=True):
+    pairs: Iterable[tuple[NDArray[Any], NDArray[Any]]] = zip(stakes, last, strict=True)
+    for mine, theirs in pairs:
         mine[missing] = theirs[missing]
+    if np.array_equal(stakes.is_begun, last.is_begun):
+        return stakes._replace(first=last.first, spreads=last.spreads)
     stakes.first[last.is_begun] = last.first[last.is_begun]
+    stakes.spreads[last.is_begun] = last.spreads[last.is_begun]
     return stakes
 
 

@@ -74,7 +74,7 @@ def draw_graph(
 
 def comparison(truth: LinearSEM, estimate: LinearSEM) -> Figure:
     """The true graph beside the recovered one, nodes in the same places."""
-    layout = layers_of(truth)
+    layout = _common_layout(truth, estimate)
     wide, high = np.ptp(np.array(list(layout.nodes.values())), axis=0) + 1.0
     figure = new_figure(10, float(np.clip(5 * high / wide, 1.5, 6)) + 1.0)
     left, right = figure.subplots(1, 2)
@@ -94,7 +94,7 @@ def journey(truth: LinearSEM, result: Result, trace: Sequence[tuple[int, float]]
     """A finished run: the graph found beside the true one, the evidence, where the rounds went."""
     figure = new_figure(11, 8)
     (left, right), (evidence, allocation) = figure.subplots(2, 2)
-    layout = layers_of(truth)
+    layout = _common_layout(truth, result.model)
     draw_graph(left, truth, layout=layout, title="True system")
     draw_graph(right, result.model, truth=truth, layout=layout, title="Found")
 
@@ -120,6 +120,15 @@ def journey(truth: LinearSEM, result: Result, trace: Sequence[tuple[int, float]]
         axes.spines[["top", "right"]].set_visible(False)
         axes.title.set_size(11)
     return figure
+
+
+def _common_layout(truth: LinearSEM, estimate: LinearSEM) -> Layout:
+    """That of the truth; if the estimate has loops, of both, so that these are seen."""
+    if not estimate.has_loops:
+        return layers_of(truth)
+    weights = np.where(truth.weights != 0, truth.weights, estimate.weights)
+    both = LinearSEM.from_fit(weights, truth.noise_variances, truth.intercepts, truth.names)
+    return layers_of(both, None if truth.has_loops else truth.order)
 
 
 def outlook_picture(

@@ -1,4 +1,4 @@
-"""Weight matrices to and from networkx and pandas.
+"""Models to and from networkx, pandas and JSON.
 
 This package writes ``weights[effect, cause]``; graph libraries go from cause to effect. Models
 reach these functions through their own methods.
@@ -7,7 +7,7 @@ reach these functions through their own methods.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,6 +45,22 @@ def from_networkx(graph: nx.DiGraph) -> tuple[Floats, list[float], list[float], 
     ]
     intercepts = [float(data.get("intercept", 0.0)) for _, data in graph.nodes(data=True)]
     return weights, variances, intercepts, [str(node) for node in at]
+
+
+def from_dict(data: Mapping[str, Any]) -> dict[str, Any]:
+    """What a model is made from, by name, out of its form for JSON."""
+    if not isinstance(data, Mapping):
+        raise InvalidInputError(f"A model is a mapping, got {type(data).__name__}.")
+    known = {"names", "weights", "noise_variances", "intercepts", "loops"}
+    unknown = sorted(map(str, set(data) - known))
+    missing = sorted({"weights", "noise_variances"} - set(data))
+    if unknown or missing:
+        problem = f"lacks {missing}" if missing else f"has the unknown keys {unknown}"
+        raise InvalidInputError(
+            f"The model {problem}. It takes weights and noise_variances, "
+            f"and may have names, intercepts and loops."
+        )
+    return dict(data)
 
 
 def to_frame(names: Sequence[str], weights: Floats) -> pd.DataFrame:

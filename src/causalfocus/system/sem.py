@@ -1,4 +1,7 @@
-"""Linear-Gaussian structural equation models: X = A X + c + noise (Eq. sem), with intercepts."""
+"""Linear-Gaussian structural equation models: X = A X + c + noise (Eq. sem), with intercepts.
+
+The paper's have no cycles. One that is asked for with ``loops=True`` may; see `system.feedback`.
+"""
 
 from __future__ import annotations
 
@@ -10,35 +13,26 @@ from typing import TYPE_CHECKING, Any, Self, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from causalfocus.arrays import Floats, Ints
+from causalfocus.arrays import Bools, Floats, Ints
 from causalfocus.errors import InvalidInputError
-from causalfocus.system import convert
+from causalfocus.system import convert, feedback
+from causalfocus.system.action_moments import ActionMoments
 from causalfocus.system.actions import (
     OBSERVE,
     Action,
     action_as_arrays,
     actions_as_arrays,
+    do,
     require_action,
 )
-from causalfocus.system.graph import topological_order
+from causalfocus.system.equations import equations_of
+from causalfocus.system.graph import loop_in_words, require_no_self_loops, topological_order
 from causalfocus.system.names import checked_names, default_names
+from causalfocus.system.numbers import checked_matrix, checked_variances, checked_vector
 
 if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
-
-
-@dataclass(frozen=True)
-class ActionMoments:
-    """Mean and covariance of all nodes under one action; a node that is set has no variance."""
-
-    mean: Floats
-    covariance: Floats
-
-    @property
-    def second_moment(self) -> Floats:
-        """E[X X'], Eq. reference_action_moments."""
-        return self.covariance + np.outer(self.mean, self.mean)
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -49,10 +43,11 @@ class LinearSEM:
 
     Parameters
     ----------
-    weights : (p, p), acyclic; zero where there is no edge
+    weights : (p, p), acyclic unless `loops`; zero where there is no edge
     noise_variances : (p,) positive, or one number for all
     intercepts : (p,) or one number; 0 by default
     names : p names; X1, ..., Xp by default
+    loops : whether nodes may act on each other in a circle. Samples are then of the settled system
 
     Examples
     --------
@@ -62,6 +57,11 @@ class LinearSEM:
     >>> print(system.equations())
     heat  = N(0, 1)
     yield = 0.5 heat + N(0, 1)
+    >>> room = LinearSEM([[0, -0.5], [0.8, 0]], 1.0, names=["heat", "warmth"], loops=True)
+    >>> room.has_loops, room.is_stable()
+    (True, True)
+    >>> room.predict({"heat": 1.0})
+    {'heat': 1.0, 'warmth': 0.8}
     """
 
     weights: Floats
@@ -76,6 +76,8 @@ class LinearSEM:
         noise_variances: ArrayLike,
         intercepts: ArrayLike = 0.0,
         names: Iterable[str] | None = None,
+        *,
+        loops: bool = False,
     ) -> None: ...
     @overload
     def __init__(
@@ -84,6 +86,8 @@ class LinearSEM:
         noise_variances: ArrayLike,
         intercepts: ArrayLike = 0.0,
         names: Iterable[str] | None = None,
+        *,
+        loops: bool = False,
     ) -> None: ...
     def __init__(
         self,
@@ -91,8 +95,10 @@ class LinearSEM:
         noise_variances: ArrayLike,
         intercepts: ArrayLike = 0.0,
         names: Iterable[str] | None = None,
+        *,
+        loops: bool = False,
     ) -> None:
-        matrix = _checked_matrix(weights)
+        matrix = checked_matrix(weights)
         p = matrix.shape[0]
         labels = default_names(p) if names is None else checked_names(names)
         if len(labels) != p:
@@ -100,23 +106,24 @@ class LinearSEM:
                 f"There are {len(labels)} names for {p} nodes: {', '.join(labels)}. "
                 f"Give one name for every row of the weights."
             )
-        variances = _checked_vector("noise_variances", noise_variances, labels)
-        for name, variance in zip(labels, variances, strict=True):
-            if variance <= 0:
-                raise InvalidInputError(
-                    f"The noise variance of {name} is {variance:g}: it must be positive."
-                )
-        constants = _checked_vector("intercepts", intercepts, labels)
-        order = topological_order(matrix, labels)
-        order.setflags(write=False)
+        if not isinstance(loops, bool):
+            raise InvalidInputError(f"loops must be True or False, got {loops!r}.")
+        variances = checked_variances(noise_variances, labels)
+        constants = checked_vector("intercepts", intercepts, labels)
+        require_no_self_loops(matrix, labels)
+        order = None if loops else topological_order(matrix, labels)
         self._set(matrix, variances, constants, labels)
-        self.__dict__["order"] = order
+        if order is not None:
+            order.setflags(write=False)
+            self.__dict__["order"] = order
 
     @classmethod
     def from_fit(
         cls, weights: Floats, variances: Floats, intercepts: Floats, names: tuple[str, ...]
     ) -> Self:
-        """A model from the engine, which has made sure of everything that __init__ checks."""
+        """A model from the engine, which has made sure of everything that __init__ checks. It may
+        have loops, and need not settle.
+        """
         model = cls.__new__(cls)
         cls._set(model, weights, variances, intercepts, names)
         return model
@@ -140,12 +147,36 @@ class LinearSEM:
 
     @cached_property
     def order(self) -> Ints:
-        """A topological order of the nodes, causes first; ties go to the earlier name."""
+        """A topological order of the nodes, causes first; ties go to the earlier name. A model with
+        loops has none, and this is an error.
+        """
         from causalfocus.kernels.sums import population
 
         order = population.causal_order(self.weights)
+        if order[-1] < 0:
+            loop = loop_in_words(self.weights, self.names)
+            raise InvalidInputError(
+                f"The model has the loop {loop}: no order of its nodes has all causes first. What "
+                f"was asked for needs a model without loops."
+            )
         order.setflags(write=False)
         return order
+
+    @cached_property
+    def has_loops(self) -> bool:
+        """Whether some node acts on itself through others."""
+        from causalfocus.kernels.sums import population
+
+        return "order" not in self.__dict__ and bool(population.causal_order(self.weights)[-1] < 0)
+
+    def is_stable(self, action: Action = OBSERVE) -> bool:
+        """Whether the system settles under an action; without loops it always does.
+
+        It does if the spectral radius of the weights among the nodes that are free is below 1, so
+        that what runs round a loop dies away.
+        """
+        is_set, _, _ = actions_as_arrays([action], self.names)
+        return not self.has_loops or feedback.spectral_radius(self.weights, is_set[0]) < 1.0
 
     @property
     def edges(self) -> tuple[tuple[str, str, float], ...]:
@@ -168,11 +199,42 @@ class LinearSEM:
         from causalfocus.kernels.sums import population
 
         is_set, values, spreads = actions_as_arrays([action], self.names)
-        effects = population.total_effects(self.weights, self.order, is_set[0])
+        effects = self._effects(action, is_set[0])
         return ActionMoments(
             population.action_mean(effects, self.intercepts, is_set[0], values[0]),
             population.action_covariance(effects, self.noise_variances, is_set[0], spreads[0]),
         )
+
+    def _effects(self, action: Action, is_set: Bools) -> Floats:
+        """What a unit of noise, or of a setting, of every node does; (p, p), [effect, cause]."""
+        from causalfocus.kernels.sums import population
+
+        if not self.has_loops:
+            return population.total_effects(self.weights, self.order, is_set)
+        feedback.require_settling(self.weights, is_set, self.names, action)
+        return feedback.settled_effects(self.weights, is_set)
+
+    def total_effects(self) -> Floats:
+        """What setting a node by one unit more does to every node, along all ways; (p, p), [effect,
+        cause]. The cause alone is set and everything else is free; the diagonal is 1.
+        """
+        if not self.has_loops:
+            return self._effects(OBSERVE, np.zeros(self.p, dtype=np.bool_))
+        columns = [
+            self._effects(do(name, 0.0), np.arange(self.p) == k)[:, k]
+            for k, name in enumerate(self.names)
+        ]
+        return np.column_stack(columns)
+
+    def predict(self, settings: Mapping[str, float]) -> dict[str, float]:
+        """The mean of every node when some are set; of the observed system if none is.
+
+        Parameters
+        ----------
+        settings : value of every node that is set, by name
+        """
+        mean = self.moments(do(settings)).mean
+        return dict(zip(self.names, mean.tolist(), strict=True))
 
     def sample(
         self,
@@ -195,6 +257,10 @@ class LinearSEM:
         is_set, values, _ = action_as_arrays(action, self.names)
         samples = generator.standard_normal((n, self.p)) * np.sqrt(self.noise_variances)
         samples += self.intercepts
+        if self.has_loops:
+            feedback.require_settling(self.weights, is_set[0], self.names, action)
+            samples[:, is_set[0]] = values[0, is_set[0]]
+            return feedback.settle(self.weights, samples, is_set[0])
         for j in self.order:
             if is_set[0, j]:
                 samples[:, j] = values[0, j]
@@ -208,67 +274,41 @@ class LinearSEM:
         from causalfocus.kernels.sums import population
 
         self._require_same_names(other)
-        result = population.divergences(
-            Model(self.weights, self.noise_variances, self.intercepts, self.order),
-            Parameters(other.weights, other.noise_variances, other.intercepts),
-            *actions_as_arrays([action], self.names),
-        )
-        return float(result[0])
+        settings = actions_as_arrays([action], self.names)
+        theirs = Parameters(other.weights, other.noise_variances, other.intercepts)
+        if self.has_loops or other.has_loops:
+            is_set, mine = settings[0][0], self.moments(action)
+            feedback.require_settling(other.weights, is_set, other.names, action)
+            own = Parameters(self.weights, self.noise_variances, self.intercepts)
+            return feedback.divergence(own, theirs, is_set, mine.mean, mine.covariance)
+        model = Model(self.weights, self.noise_variances, self.intercepts, self.order)
+        return float(population.divergences(model, theirs, *settings)[0])
 
     def shd(self, other: LinearSEM) -> int:
         """Structural Hamming distance: edges missing, extra or reversed; a reversal counts once."""
         self._require_same_names(other)
         mine, theirs = self.weights != 0, other.weights != 0
-        differs = mine != theirs
-        return int(np.count_nonzero(np.triu(differs | differs.T)))
+        is_reversed = mine & ~mine.T & theirs.T & ~theirs
+        return int(np.count_nonzero(mine != theirs) - np.count_nonzero(is_reversed))
 
     def equations(self, digits: int = 3) -> str:
         """The structural equations as text, one line per node."""
-        width = max(map(len, self.names))
-        return "\n".join(
-            f"{name:<{width}} = {self._right_side(j, digits)}" for j, name in enumerate(self.names)
-        )
-
-    def _right_side(self, j: int, digits: int) -> str:
-        terms = [(self.weights[j, k], f" {self.names[k]}") for k in np.flatnonzero(self.weights[j])]
-        if self.intercepts[j] != 0:
-            terms.append((self.intercepts[j], ""))
-        text = ""
-        for value, variable in terms:
-            sign = " - " if value < 0 else " + "
-            text += f"{sign}{abs(value):.{digits}g}{variable}"
-        text += f" + N(0, {self.noise_variances[j]:.{digits}g})"
-        return text[3:] if text.startswith(" + ") else text[1:].replace("- ", "-", 1)
+        return equations_of(self.names, self.weights, self.intercepts, self.noise_variances, digits)
 
     def to_dict(self) -> dict[str, Any]:
-        """A form for JSON. ``weights[effect][cause]``."""
-        return {
+        """A form for JSON. ``weights[effect][cause]``; `loops` only if there are some."""
+        plain = {
             "names": list(self.names),
             "weights": self.weights.tolist(),
             "noise_variances": self.noise_variances.tolist(),
             "intercepts": self.intercepts.tolist(),
         }
+        return plain | {"loops": True} if self.has_loops else plain
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """The model that `to_dict` described; names and intercepts may be left out."""
-        if not isinstance(data, Mapping):
-            raise InvalidInputError(f"A model is a mapping, got {type(data).__name__}.")
-        known = {"names", "weights", "noise_variances", "intercepts"}
-        unknown = sorted(map(str, set(data) - known))
-        missing = sorted({"weights", "noise_variances"} - set(data))
-        if unknown or missing:
-            problem = f"lacks {missing}" if missing else f"has the unknown keys {unknown}"
-            raise InvalidInputError(
-                f"The model {problem}. It takes weights and noise_variances, "
-                f"and may have names and intercepts."
-            )
-        return cls(
-            data["weights"],
-            data["noise_variances"],
-            data.get("intercepts", 0.0),
-            data.get("names"),
-        )
+        """The model that `to_dict` described; names, intercepts and loops may be left out."""
+        return cls(**convert.from_dict(data))
 
     def to_networkx(self) -> nx.DiGraph:
         """A directed graph from cause to effect.
@@ -278,9 +318,9 @@ class LinearSEM:
         return convert.to_networkx(self.names, self.weights, self.noise_variances, self.intercepts)
 
     @classmethod
-    def from_networkx(cls, graph: nx.DiGraph) -> Self:
+    def from_networkx(cls, graph: nx.DiGraph, *, loops: bool = False) -> Self:
         """The model of a graph whose edges have a `weight` and whose nodes a `noise_variance`."""
-        return cls(*convert.from_networkx(graph))
+        return cls(*convert.from_networkx(graph), loops=loops)
 
     def to_frame(self) -> pd.DataFrame:
         """The weights as a table: index `effect`, columns `cause`."""
@@ -301,9 +341,11 @@ class LinearSEM:
         noise_variances: ArrayLike,
         intercepts: ArrayLike = 0.0,
         names: Iterable[str] | None = None,
+        *,
+        loops: bool = False,
     ) -> Self:
         """A model from adjacency[cause, effect]."""
-        return cls(np.asarray(adjacency).T, noise_variances, intercepts, names)
+        return cls(np.asarray(adjacency).T, noise_variances, intercepts, names, loops=loops)
 
     def relabel(self, names: Iterable[str]) -> Self:
         """The same system with its nodes in another order."""
@@ -314,7 +356,11 @@ class LinearSEM:
             )
         at = [self.names.index(name) for name in labels]
         return type(self)(
-            self.weights[np.ix_(at, at)], self.noise_variances[at], self.intercepts[at], labels
+            self.weights[np.ix_(at, at)],
+            self.noise_variances[at],
+            self.intercepts[at],
+            labels,
+            loops=self.has_loops,
         )
 
     def _require_same_names(self, other: LinearSEM) -> None:
@@ -339,36 +385,5 @@ class LinearSEM:
 
     def __repr__(self) -> str:
         edges = ", ".join(f"{cause} -> {effect}: {w:.3g}" for cause, effect, w in self.edges)
-        return f"<LinearSEM of {self.p} nodes, weights[effect, cause]; {edges or 'no edges'}>"
-
-
-def _checked_matrix(weights: ArrayLike) -> Floats:
-    matrix = _as_floats("weights", weights)
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.shape[0] == 0:
-        raise InvalidInputError(
-            f"weights must be a square matrix with one row per node, got shape {matrix.shape}."
-        )
-    return matrix
-
-
-def _checked_vector(what: str, given: ArrayLike, names: tuple[str, ...]) -> Floats:
-    vector = _as_floats(what, given)
-    if vector.ndim == 0:
-        vector = np.full(len(names), float(vector))
-    if vector.shape != (len(names),):
-        raise InvalidInputError(
-            f"{what} must be one number or {len(names)} of them, one per node; "
-            f"got shape {vector.shape}."
-        )
-    return vector
-
-
-def _as_floats(what: str, given: ArrayLike) -> Floats:
-    try:
-        array = np.array(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InvalidInputError(f"{what} must be numbers, got {given!r}.") from None
-    if not np.all(np.isfinite(array)):
-        where = np.argwhere(~np.isfinite(array))[0].tolist()
-        raise InvalidInputError(f"{what} must be finite: the entry at {where} is not.")
-    return array
+        nodes = f"{self.p} nodes with loops" if self.has_loops else f"{self.p} nodes"
+        return f"<LinearSEM of {nodes}, weights[effect, cause]; {edges or 'no edges'}>"

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Final
 
 import numpy as np
@@ -44,6 +44,7 @@ class ModelClass:
     max_effect: float | None = None
     noise_variance: tuple[float, float] | None = None
     intercept: bool = True
+    _: KW_ONLY
     outcomes: Sequence[str] = ()
     forbidden: Sequence[tuple[str, str]] = ()
     acyclic: bool = False

@@ -6,6 +6,7 @@ from causalfocus.cli.benchmark.baselines import baselines
 from causalfocus.cli.benchmark.blocks import blocks
 from causalfocus.cli.benchmark.campaigns import campaigns
 from causalfocus.cli.benchmark.certificates import certificates
+from causalfocus.cli.benchmark.coins import coins, large
 from causalfocus.cli.benchmark.columns import columns
 from causalfocus.cli.benchmark.constant import constant
 from causalfocus.cli.benchmark.costs import costs
@@ -26,6 +27,8 @@ benchmark.command("engine")(engine)
 benchmark.command("certificates")(certificates)
 benchmark.command("constant")(constant)
 benchmark.command("several")(several)
+benchmark.command("coins")(coins)
+benchmark.command("large")(large)
 benchmark.command("columns")(columns)
 benchmark.command("costs")(costs)
 benchmark.command("blocks")(blocks)

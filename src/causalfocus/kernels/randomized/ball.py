@@ -1,25 +1,28 @@
 """A ball that holds every row that the coins leave, near or far: with proof.
 
 Take any centre b0 (here where the tests of the coins are nearest to zero), b = b0 + y, a_i^2 =
-V_i(b0) + rho(b0), and |y|^2 = sum_i (P_i . y)^2 / a_i^2 with P_i what coin i moves. Coordinates are
-such that this is the usual norm. V_i and rho are quadratic in y, so
+V_i(b0) + rho(b0), and |y|^2 = sum_i (P_i . y)^2 / a_i^2 with P_i what coin i moves; |c|* is the
+largest c . y over |y| <= 1. With s^2 = sum_i S_i(b0)^2 / a_i^2 and g = |sum_i S_i(b0) P_i /
+a_i^2|*, because S_i(b) = S_i(b0) - P_i . y,
 
-    V_i(y) + rho(y)  <=  a_i^2 (1 + 2 eta |y| + theta |y|^2),
-        eta = max_i |slope of i| / a_i^2,  theta = (largest eigenvalue) / min_i a_i^2,
+    s^2 - 2 g |y| + |y|^2  <=  sum_i S_i(b)^2 / a_i^2.                                     (left)
 
-and V_i / rho is at most tau_i over ALL y (`largest_ratios`). With R^2 = 2 h + sum_i log(1 + tau_i),
-s^2 = sum_i S_i(b0)^2 / a_i^2 and g the length of sum_i S_i(b0) P_i / a_i^2, the test of all coins
-(`row_tests`) gives for every row b that it leaves, because S_i(b) = S_i(b0) - P_i . y,
+The test of all coins (`row_tests`) bounds the right side of this for every row b that it leaves, in
+two ways. Both make a quadratic inequality in |y|. If its leading coefficient is positive, |y| is at
+most the larger root; if it has no root, no row is left: that can be where there are more coins than
+unknown coefficients, s > 0.
 
-    s^2 - 2 g |y| + |y|^2  <=  sum_i S_i(b)^2 / a_i^2  <=  R^2 (1 + 2 eta |y| + theta |y|^2).
+**By V + rho.** V_i(y) + rho(y) <= a_i^2 (1 + 2 eta |y| + theta |y|^2), eta = max_i |slope of i|* /
+a_i^2, theta = (largest share of y' (grams + form) y in |y|^2) / min_i a_i^2. V_i / rho is at most
+tau_i over ALL y (`largest_ratios`), so that (left) is at most (2 h + sum_i log(1 + tau_i)) (1 + 2
+eta |y| + theta |y|^2).
 
-If R^2 theta < 1, this bounds |y| by the larger root of a quadratic equation, and if it has no root,
-no row is left: that can be where there are more coins than unknown coefficients, s > 0. If R^2
-theta >= 1, nothing is said.
-
-**Smaller and smaller.** Given a ball that holds all rows that are left, V and rho are bounded over
-it, and the test with these bounds makes a smaller ball that holds them all. No step assumes what it
-is to show: the first ball is bounded without one.
+**By V or by rho.** Let W = max_i V_i and z = rho / W, which is at least 1 / max_i tau_i. Rows with
+u <= z <= v have V_i + rho <= (1 + v) W and V_i + rho <= (1 + 1 / u) rho, and log(1 + V_i / rho) <=
+log(1 + 1 / u). W and rho are quadratic in |y| at most, and (left) is at most (2 h + m log(1 + 1 /
+u)) / min_i a_i^2 times either bound of V_i + rho. Steps from u to v cover all z, the last without
+an end and by rho alone; the largest of their roots counts. Far off, where V / rho differs from
+direction to direction, that loses less: what is lost by a large logarithm is not lost by rho.
 """
 
 import math
@@ -28,34 +31,56 @@ from typing import NamedTuple
 import numpy as np
 
 from causalfocus.arrays import Floats
-from causalfocus.kernels.arithmetic.cholesky import cholesky
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.randomized.row_tests import Row, inverse_of, move_centre
+from causalfocus.kernels.randomized.matrices import (
+    apply_transposed,
+    dot,
+    dual_length,
+    dual_lengths,
+    factor,
+    largest_share,
+    solve,
+    weighed_products,
+)
+from causalfocus.kernels.randomized.row_tests import Row, move_centre
 
 NO_ROW = -1.0
 """The radius of a ball in which there is nothing."""
 
-STEPS = 20
-"""How often the ball is made smaller, at most."""
+STEP = 1.25
+"""From one ratio of rho to V to the next."""
+
+LARGEST_STEP = 16.0
+"""The ratio from which on the last step has no end."""
 
 
 class Ratios(NamedTuple):
-    """Upper bounds of V / rho over all rows, for every coin, and the least rho of all rows."""
+    """Upper bounds of V / rho over all rows, for every coin, of the first test of all coins, and
+    its least rho of all rows.
+    """
 
     largest: Floats
     least_scale: float
 
 
-@kernel
-def largest_eigenvalue(matrix: Floats) -> float:
-    """Return the largest eigenvalue of a symmetric matrix."""
-    return float(np.linalg.eigvalsh(matrix)[-1])
+class Ball(NamedTuple):
+    """All y about `middle` with (y - middle)' form (y - middle) <= radius^2; form = upper' upper.
+
+    An infinite radius says that nothing is known, NO_ROW that there is no row.
+    """
+
+    middle: Floats
+    form: Floats
+    upper: Floats
+    radius: float
 
 
-@kernel
-def lengths(vectors: Floats) -> Floats:
-    """Return the length of every row of a matrix."""
-    return np.sqrt((vectors * vectors).sum(axis=1))
+class Growth(NamedTuple):
+    """A quadratic that is nowhere exceeded: value + 2 slope |y| + curve |y|^2."""
+
+    value: float
+    slope: float
+    curve: float
 
 
 @kernel
@@ -64,24 +89,21 @@ def largest_ratios(row: Row) -> Ratios:
 
     rho = least + |z|^2 with z = C (y - y1), C'C its form and y1 where it is least. There V_i = v +
     2 g . (y - y1) + (y - y1)' grams (y - y1) <= v + 2 c |z| + k |z|^2, c the length of C^-T g and
-    k the largest eigenvalue of C^-T grams C^-1. So the ratio is at most that of two quadratic forms
-    in (1, |z|): the larger eigenvalue of [[v / least, c / sqrt(least)], [c / sqrt(least), k]].
+    k the largest share of the grams in the form. So the ratio is at most that of two quadratic
+    forms in (1, |z|): the larger eigenvalue of [[v / least, c / sqrt(least)], [c / sqrt(least),
+    k]].
     """
     u, m = len(row.centre), len(row.coins.squares)
-    found = np.full(m, math.inf)
-    lower = np.zeros((u, u))
-    if math.isnan(cholesky(row.scale.form, lower)):
+    found, upper = np.full(m, math.inf), np.empty((u, u))
+    if not factor(row.scale.form, upper):
         return Ratios(found, 0.0)
-    inverse = inverse_of(lower)
-    at = inverse.T @ (inverse @ row.scale.slope)
-    least = row.scale.value - float(row.scale.slope @ at)
+    at = solve(upper, row.scale.slope)
+    least = row.scale.value - dot(row.scale.slope, at)
     if not least > 1e-9 * row.scale.value:
         return Ratios(found, 0.0)
-    least *= 1.0 - 1e-6
-    grams = np.diag(row.curves)
-    there = move_centre(row.coins, grams, at)
-    slopes = lengths(there.slopes @ inverse.T)
-    most = largest_eigenvalue(inverse @ grams @ inverse.T)
+    there = move_centre(row.coins, row.grams, at)
+    slopes = dual_lengths(upper, there.slopes)
+    most = largest_share(row.scale.form, upper, row.grams)
     for i in range(m):
         v, c = there.squares[i] / least, slopes[i] / math.sqrt(least)
         found[i] = 0.5 * (v + most) + math.sqrt(0.25 * (v - most) ** 2 + c * c)
@@ -89,68 +111,72 @@ def largest_ratios(row: Row) -> Ratios:
 
 
 @kernel
-def _largest_root(lead: float, half: float, rest: float) -> float:
-    """Return the largest x with lead x^2 - 2 half x + rest <= 0: infinity if there is no largest,
-    NO_ROW if there is no x.
+def _largest_root(grows: Growth, by: float, tilt: float, distance: float) -> float:
+    """Return the largest |y| with distance - 2 tilt |y| + |y|^2 at most a multiple of a quadratic:
+    infinity if there is no largest, NO_ROW if there is none.
     """
+    lead, half = 1.0 - by * grows.curve, tilt + by * grows.slope
     if not lead > 0.0:
         return math.inf
-    inside = half * half - lead * rest
+    inside = half * half - lead * (distance - by * grows.value)
     return (half + math.sqrt(inside)) / lead if inside >= 0.0 else NO_ROW
 
 
 @kernel
-def peaks(curves: Floats, slopes: Floats, radius: float) -> Floats:
-    """Return upper bounds of -2 slopes . v + sum_a curves_a v_a^2 over the ball, for every test.
-
-    For every k above all curves it is at most k |v|^2 - sum_a ((k - curves_a) v_a^2 + 2 slopes_a
-    v_a) <= k radius^2 + sum_a slopes_a^2 / (k - curves_a); the best k is found by bisection.
-    """
-    found = np.empty(len(slopes))
-    most = curves.max()
-    for i in range(len(slopes)):
-        length = math.sqrt(slopes[i] @ slopes[i])
-        low, high = most, most + length / radius + 1e-9 * most
-        for _ in range(30):
-            middle = 0.5 * (low + high)
-            if ((slopes[i] / (middle - curves)) ** 2).sum() > radius**2:
-                low = middle
-            else:
-                high = middle
-        found[i] = high * radius**2 + (slopes[i] ** 2 / (high - curves)).sum()
-    return found
+def _root_by_steps(
+    squares: Growth, scale: Growth, ratios: Floats, h: float, tilt: float, distance: float
+) -> float:
+    """Return the largest |y| by V or by rho, both in units of the least a_i^2."""
+    m = len(ratios)
+    found, low = NO_ROW, 1.0 / ratios.max()
+    while True:
+        bound = 2.0 * h + m * math.log1p(1.0 / low)
+        by_scale = _largest_root(scale, bound * (1.0 + 1.0 / low), tilt, distance)
+        if low > LARGEST_STEP:
+            return max(found, by_scale)
+        by_squares = _largest_root(squares, bound * (1.0 + STEP * low), tilt, distance)
+        found = max(found, min(by_scale, by_squares))
+        if math.isinf(found):
+            return found
+        low *= STEP
 
 
 @kernel
-def radius_of_ball(row: Row, h: float) -> float:
-    """Return the radius of a ball about the centre that holds all rows that the coins leave at a
-    level of h nats; infinity if they do not bound them, NO_ROW if they leave none.
+def no_ball(row: Row) -> Ball:
+    """Return that nothing is known."""
+    return Ball(np.zeros(len(row.centre)), row.grams, row.grams, math.inf)
+
+
+@kernel
+def first_ball(row: Row, ratios: Ratios, h: float) -> Ball:
+    """Return a ball about the centre that holds all rows that the coins leave at a level of h
+    nats.
     """
-    coins, scale = row.coins, row.scale
-    ratios = largest_ratios(row)
-    if not ratios.least_scale > 0.0:
-        return math.inf
+    coins, scale, u = row.coins, row.scale, len(row.centre)
     sizes = coins.squares + scale.value
-    distance = float((coins.distances**2 / sizes).sum()) * (1.0 - 1e-9)
-    lean = coins.moves.T @ (coins.distances / sizes)
-    tilt = math.sqrt(lean @ lean)
-    own = math.sqrt(scale.slope @ scale.slope)
-    eta = (lengths(coins.slopes + scale.slope) / sizes).max()
-    most_scale = largest_eigenvalue(scale.form)
-    theta = largest_eigenvalue(np.diag(row.curves) + scale.form) / sizes.min()
+    form, upper = weighed_products(coins.moves, 1.0 / sizes), np.empty((u, u))
+    if not ratios.least_scale > 0.0 or not factor(form, upper):
+        return no_ball(row)
+    distance = (coins.distances**2 / sizes).sum() * (1.0 - 1e-9)
+    tilt = dual_length(upper, apply_transposed(coins.moves, coins.distances / sizes))
+    unit = sizes.min()
+    slopes = dual_lengths(upper, coins.slopes + scale.slope)
+    both = Growth(
+        1.0,
+        (slopes / sizes).max(),
+        largest_share(form, upper, row.grams + scale.form) / unit,
+    )
     bound = 2.0 * h + np.log1p(ratios.largest).sum()
-    radius = _largest_root(1.0 - bound * theta, tilt + bound * eta, distance - bound)
-    for _ in range(STEPS):
-        if math.isinf(radius) or radius == NO_ROW:
-            return radius
-        squares = coins.squares + peaks(row.curves, coins.slopes, radius)
-        low = max(ratios.least_scale, scale.value - 2.0 * own * radius)
-        high = scale.value + 2.0 * own * radius + most_scale * radius**2
-        bound = 2.0 * h + np.log1p(np.minimum(ratios.largest, squares / low)).sum()
-        everywhere = _largest_root(1.0 - bound * theta, tilt + bound * eta, distance - bound)
-        most = bound * ((squares + high) / sizes).max()
-        before = radius
-        radius = min(radius, everywhere, _largest_root(1.0, tilt, distance - most))
-        if radius > 0.99 * before:
-            break
-    return radius * (1.0 + 1e-9)
+    radius = _largest_root(both, bound, tilt, distance)
+    squares = Growth(
+        coins.squares.max() / unit,
+        dual_lengths(upper, coins.slopes).max() / unit,
+        largest_share(form, upper, row.grams) / unit,
+    )
+    alone = Growth(
+        scale.value / unit,
+        dual_length(upper, scale.slope) / unit,
+        largest_share(form, upper, scale.form) / unit,
+    )
+    radius = min(radius, _root_by_steps(squares, alone, ratios.largest, h, tilt, distance))
+    return Ball(np.zeros(u), form, upper, radius * (1.0 + 1e-9))

@@ -1,13 +1,25 @@
 """Bounds of every coefficient of a row over all rows that no test rejects: with proof.
 
-All rows that are left are in the ball (`ball`). Over it, and over any box that is known to hold
-them, V and rho are bounded, and with them every direction: |S_k(b)| <= G_k, where G_k^2 is the
-largest value of (V + rho)(2 h + log(1 + V / rho)). That rises in V and is convex in rho, its second
-derivative being V^2 / (rho^2 (V + rho)): it is attained at the largest V and an end of the range of
-rho. S_k(b) = S_k(b0) - L_k . y bounds a coefficient in two ways more than the ball does, and all of
-them hold: y = L^-1 (S(b0) - e) with |e_k| <= G_k; and direction k alone, with what it moves beside
-its own regressor bounded over ball and box. Each step makes the box smaller, none lets go of a row
-that is left; if the box is empty, none is left.
+All rows that are left are in an ellipsoid E (`ellipsoid`). Over it, and over any box that is known
+to hold them, V is bounded, and with it every direction: |S_k(b)| <= G_k, G_k^2 = (V + rho)(2 h +
+log(1 + V / rho)), which rises in V; rho is the same for all rows.
+
+**V.** About the middle of E, V_k = value - 2 c . v + v' grams v. For any parts c = c1 + c2 and any
+k with k form - grams positive definite, over E and the box
+
+    V_k - value  <=  k radius^2 + c1' (k form - grams)^-1 c1  +  (largest -2 c2 . v over the box).
+
+**Coefficients.** S(b) = S(b0) - L y, one row of L for every direction. So, for any weights w,
+y_r = w . S(b0) - w . S(b) + (e_r - L'w) . y: the second part is at most sum_k |w_k| G_k, the third
+is bounded over E. With w of L^-1 nothing remains of the third. Small weights are left out where
+that is cheaper: their sum counts in the second part, the root of the sum of their squares in the
+third. Each step makes the box smaller, none lets go of a row that is left; if the box is empty,
+none is left.
+
+**What is known before.** The box may start from one that holds the true row at the same level, by
+tests of earlier rounds. All tests of all times pass at the truth on one event of probability 1 -
+delta. On it the truth is in that box, so it is among the rows over which V is bounded here, and it
+passes: the result holds it on the same event.
 """
 
 import math
@@ -15,35 +27,38 @@ from typing import NamedTuple
 
 import numpy as np
 
-from causalfocus.arrays import Floats, Ints
+from causalfocus.arrays import Bools, Floats, Ints
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.randomized.ball import (
-    largest_eigenvalue,
-    largest_ratios,
-    lengths,
-    peaks,
-    radius_of_ball,
+from causalfocus.kernels.randomized.ball import NO_ROW, Ball, largest_ratios
+from causalfocus.kernels.randomized.ellipsoid import highest, smallest_ellipsoid
+from causalfocus.kernels.randomized.matrices import (
+    dual_lengths,
+    factor,
+    invert_any,
+    largest_share,
+    multiply,
 )
 from causalfocus.kernels.randomized.records import Stakes, Sums
 from causalfocus.kernels.randomized.row_tests import (
     SCALE,
     Family,
     Row,
-    inverse_of,
+    move_centre,
     row_of_tests,
     scale_of_coins,
-    turn,
 )
 
 SAFETY = 1e-4
 """Nats that every level is raised by, above the rounding of what is computed."""
 
-MOST_CONDITION = 1e5
-"""Directions that are closer to dependent are not inverted: the error of the inverse stays below
-the room that is left for rounding."""
-
 STEPS = 4
 """How often the box is made smaller."""
+
+PARTS = (0.4, 1.0)
+"""Of the usual slope, that k is above the share of the grams."""
+
+PASSES = 6
+"""Over the parts of a sum, to see which are bounded by themselves."""
 
 
 class Nats(NamedTuple):
@@ -61,48 +76,68 @@ class Box(NamedTuple):
 
 
 @kernel
-def _over_box(slope: Floats, box: Box) -> float:
-    """Return the largest value of slope . y over a box."""
-    total = 0.0
-    for r in range(len(slope)):
-        if slope[r] != 0.0:
-            total += max(slope[r] * box.low[r], slope[r] * box.high[r])
-    return total
+def largest_distances(squares: Floats, scale: float, h: float) -> Floats:
+    """Return the largest S that tests leave where V is at most squares."""
+    return np.sqrt((squares + scale) * (2.0 * h + np.log1p(squares / scale)))
 
 
 @kernel
-def _sup(slope: Floats, turned: Floats, radius: float, box: Box) -> float:
-    """Return a bound of slope . y over ball and box."""
-    return min(math.sqrt(turned @ turned) * radius, _over_box(slope, box))
+def stand_alone(parts: Floats, together: Floats, alone: Floats) -> Bools:
+    """Return which parts of a sum are better bounded by themselves, none if that is not better.
 
-
-@kernel
-def largest_distance(v: float, low: float, high: float, h: float) -> float:
-    """Return the largest S that a test leaves where V <= v and low <= rho <= high."""
-    at_low = (v + low) * (2.0 * h + math.log1p(v / low))
-    at_high = (v + high) * (2.0 * h + math.log1p(v / high))
-    return math.sqrt(max(at_low, at_high))
-
-
-@kernel
-def _distances(row: Row, plain: Family, radius: float, box: Box, h: float) -> Floats:
-    """Return the largest |S| of every direction over ball and box."""
-    u = len(row.centre)
-    scale, aimed = row.scale, row.directions
-    slope = inverse_of(row.back).T @ scale.slope
-    bent = largest_eigenvalue(scale.form) * radius**2
-    high = scale.value + 2.0 * _sup(-slope, scale.slope, radius, box) + bent
-    low = max(
-        largest_ratios(row).least_scale, scale.value - 2.0 * _sup(slope, scale.slope, radius, box)
-    )
-    share = SCALE / scale_of_coins(u)
-    by_ball = peaks(row.curves, aimed.slopes, radius)
-    found = np.empty(u)
-    for k in range(u):
-        by_box = 2.0 * _over_box(-plain.slopes[k], box) + row.curves.max() * radius**2
-        most = aimed.squares[k] + min(by_ball[k], by_box)
-        found[k] = largest_distance(most, share * low, share * high, h)
+    parts : sizes of the parts; part r costs parts_r alone_r by itself, the others the root of the
+        sum of (parts_r together_r)^2
+    """
+    found = np.zeros(len(parts), dtype=np.bool_)
+    whole = 0.0
+    for step in range(PASSES):
+        rest = split = 0.0
+        for r in range(len(parts)):
+            if found[r]:
+                split += abs(parts[r]) * alone[r]
+            else:
+                rest += (parts[r] * together[r]) ** 2
+        rest, changed = math.sqrt(rest), False
+        if step == 0:
+            whole = rest
+        if split + rest > whole:
+            return np.zeros(len(parts), dtype=np.bool_)
+        for r in range(len(parts)):
+            if not found[r] and abs(parts[r]) * together[r] ** 2 > alone[r] * rest > 0.0:
+                changed = step < PASSES - 1
+                found[r] = changed
+        if not changed:
+            break
     return found
+
+
+@kernel
+def largest_squares(row: Row, ball: Ball, share: float, there: Family, box: Box) -> Floats:
+    """Return the largest V of every test over an ellipsoid and a box.
+
+    share : of the grams in the ellipsoid
+    there : the tests about the middle of the ellipsoid
+    """
+    q, u = there.slopes.shape
+    wide = ball.radius * dual_lengths(ball.upper, np.eye(u))
+    left, alone = there.slopes.copy(), np.zeros(q)
+    reach = np.maximum(box.high - ball.middle, ball.middle - box.low)
+    for k in range(q):
+        by_itself = stand_alone(left[k], wide, reach)
+        for r in range(u):
+            if by_itself[r]:
+                one = -left[k, r] * (box.low[r] - ball.middle[r])
+                other = -left[k, r] * (box.high[r] - ball.middle[r])
+                alone[k] += 2.0 * max(one, other)
+                left[k, r] = 0.0
+    steep = np.median(dual_lengths(ball.upper, left)) / ball.radius
+    upper, most = np.empty((u, u)), np.full(q, math.inf)
+    for part in PARTS:
+        by = share + part * steep
+        if factor(by * ball.form - row.grams, upper):
+            bent = dual_lengths(upper, left) ** 2 * (1.0 + 1e-9)
+            most = np.minimum(most, by * ball.radius**2 + bent)
+    return there.squares + most + alone
 
 
 @kernel
@@ -116,66 +151,105 @@ def _shrink(box: Box, r: int, low: float, high: float) -> None:
 
 
 @kernel
-def _by_inverse(plain: Family, distances: Floats, box: Box) -> None:
-    """Cut a box by all directions together, where they are far from dependent."""
-    u = len(distances)
-    sizes = lengths(plain.moves).reshape(u, 1)
-    if not (sizes > 0.0).all() or np.linalg.cond(plain.moves / sizes) > MOST_CONDITION:
-        return
-    inverse = inverse_of(plain.moves)
-    middle, half = inverse @ plain.distances, np.abs(inverse) @ distances
+def _cut(row: Row, ball: Ball, weights: Floats, distances: Floats, box: Box) -> None:
+    """Cut a box by weighted sums of the directions, one for every coefficient."""
+    aimed, u = row.directions, len(distances)
+    rest = -multiply(weights, aimed.moves)
     for r in range(u):
-        _shrink(box, r, middle[r] - half[r], middle[r] + half[r])
+        rest[r, r] += 1.0
+    above, below = highest(ball, rest), highest(ball, -rest)
+    for r in range(u):
+        middle = half = 0.0
+        for k in range(u):
+            middle += weights[r, k] * aimed.distances[k]
+            half += abs(weights[r, k]) * distances[k]
+        _shrink(box, r, middle - half - below[r], middle + half + above[r])
 
 
 @kernel
-def _by_one(row: Row, plain: Family, distances: Floats, radius: float, box: Box) -> None:
-    """Cut a box by each direction alone."""
-    for k in range(len(distances)):
-        own = plain.moves[k, k]
-        if own == 0.0:
-            continue
-        rest = plain.moves[k].copy()
-        rest[k] = 0.0
-        turned = row.back.T @ rest
-        highest = distances[k] + plain.distances[k] + _sup(-rest, -turned, radius, box)
-        lowest = plain.distances[k] - distances[k] - _sup(rest, turned, radius, box)
-        one, other = lowest / own, highest / own
-        _shrink(box, k, min(one, other), max(one, other))
+def _weights(row: Row) -> Floats:
+    """Return weights (u, u) of the directions that isolate every coefficient."""
+    moves, u = row.directions.moves, len(row.centre)
+    found = np.zeros((u, u))
+    if not invert_any(moves, found):
+        found[:] = 0.0
+        for r in range(u):
+            found[r, r] = 1.0 / moves[r, r] if moves[r, r] != 0.0 else 0.0
+    return found
+
+
+@kernel
+def _fewer(weights: Floats, sizes: Floats, distances: Floats) -> Floats:
+    """Return weights without those that are cheaper to bound together; sizes (u,) are the largest
+    moves of the directions over the ellipsoid.
+    """
+    found = weights.copy()
+    for r in range(len(found)):
+        kept = stand_alone(found[r], sizes, distances)
+        for k in range(len(found)):
+            if k != r and not kept[k]:
+                found[r, k] = 0.0
+    return found
+
+
+@kernel
+def _box_of(row: Row, ball: Ball, known: Box) -> Box:
+    """Return the box of an ellipsoid, cut by what is known, about the centre and in its units."""
+    half = ball.radius * dual_lengths(ball.upper, np.eye(len(row.centre)))
+    box = Box(ball.middle - half, ball.middle + half)
+    for r in range(len(half)):
+        low, high = known.low[r] / row.units[r], known.high[r] / row.units[r]
+        box.low[r] = max(box.low[r], low - row.centre[r])
+        box.high[r] = min(box.high[r], high - row.centre[r])
+    return box
 
 
 @kernel
 def bound_row(
-    sums: Sums, stakes: Stakes, j: int, causes: Ints, coins: Ints, level: float, own: Nats
+    sums: Sums,
+    stakes: Stakes,
+    j: int,
+    causes: Ints,
+    coins: Ints,
+    level: float,
+    own: Nats,
+    known: Box,
 ) -> Box:
     """Return bounds of the unknown coefficients of row j over all rows that no test rejects at a
     level in nats; infinite where there are none. If some low is above its high, no row is left.
 
     own : nats on top of the level, for the test of all coins and for each direction: their shares
         of the error probability
+    known : bounds at the same level by earlier rounds, infinite if there are none
     """
     u = len(causes)
     nothing = Box(np.full(u, -math.inf), np.full(u, math.inf))
     row = row_of_tests(sums, stakes, j, causes, coins)
     if not row.is_bounded:
         return nothing
-    radius = radius_of_ball(row, level + own.all_coins + SAFETY)
-    if math.isinf(radius):
+    ratios = largest_ratios(row)
+    ball = smallest_ellipsoid(row, ratios, level + own.all_coins + SAFETY)
+    if math.isinf(ball.radius):
         return nothing
-    if radius < 0.0:
+    if ball.radius == NO_ROW:
         return Box(nothing.high, nothing.low)
-    plain = turn(row.directions, inverse_of(row.back))
-    half = radius * lengths(row.back)
-    box = Box(-half, half.copy())
-    for _ in range(STEPS):
-        distances = _distances(row, plain, radius, box, level + own.direction + SAFETY)
-        _by_inverse(plain, distances, box)
-        _by_one(row, plain, distances, radius, box)
-        if (box.low > box.high).any():
-            break
     reference = np.empty(u)
     for r in range(u):
         reference[r] = stakes.references[j, causes[r]]
+    box = _box_of(row, ball, Box(known.low - reference, known.high - reference))
+    share = largest_share(ball.form, ball.upper, row.grams)
+    scale = ratios.least_scale * SCALE / scale_of_coins(u)
+    there, weights = move_centre(row.directions, row.grams, ball.middle), _weights(row)
+    sizes = ball.radius * dual_lengths(ball.upper, row.directions.moves)
+    for _ in range(STEPS):
+        if (box.low > box.high).any():
+            break
+        squares = largest_squares(row, ball, share, there, box)
+        distances = largest_distances(squares, scale, level + own.direction + SAFETY)
+        if not np.isfinite(distances).all():
+            break
+        _cut(row, ball, weights, distances, box)
+        _cut(row, ball, _fewer(weights, sizes, distances), distances, box)
     return Box(
         reference + row.units * (row.centre + box.low),
         reference + row.units * (row.centre + box.high),

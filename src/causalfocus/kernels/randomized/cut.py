@@ -51,7 +51,7 @@ class _Place(NamedTuple):
     """Where a climb is: the set, its responses T (p, p), and of the free rows together the worths
     of cuts (p,) and pulls (p, p), and what each variable that is set is worth (p,). Most responses
     are zero; those that are not stand in a list, the mover and what it moves, pairs (p * p, 2), of
-    which count (1,) says how many there are.
+    which n_pairs (1,) says how many there are.
     """
 
     members: Bools
@@ -60,7 +60,7 @@ class _Place(NamedTuple):
     pulls: Floats
     own: Floats
     pairs: Ints
-    count: Ints
+    n_pairs: Ints
 
 
 @kernel
@@ -81,9 +81,9 @@ def _place_at(worths: Worths, weights: Floats, start: Bools) -> _Place:
         if not start[j]:
             cuts += worths.cuts[j]
             pulls += worths.pulls[j]
-    pairs, count = np.empty((p * p, 2), dtype=np.int64), np.zeros(1, dtype=np.int64)
+    pairs, n_pairs = np.empty((p * p, 2), dtype=np.int64), np.zeros(1, dtype=np.int64)
     found = response(weights, start)
-    place = _Place(start.copy(), found, cuts, pulls, np.zeros(p), pairs, count)
+    place = _Place(start.copy(), found, cuts, pulls, np.zeros(p), pairs, n_pairs)
     _take_stock(place)
     return place
 
@@ -101,7 +101,7 @@ def _take_stock(place: _Place) -> None:
                     place.own[i] += place.pulls[i, r] * place.response[r, i]
                     place.pairs[n, 0], place.pairs[n, 1] = i, r
                     n += 1
-    place.count[0] = n
+    place.n_pairs[0] = n
 
 
 @kernel
@@ -111,7 +111,7 @@ def _moved_of(worths: Worths, place: _Place, b: int) -> float:
     for i in range(len(place.members)):
         if place.members[i]:
             total += worths.cuts[b, i]
-    for e in range(place.count[0]):
+    for e in range(place.n_pairs[0]):
         i, r = place.pairs[e, 0], place.pairs[e, 1]
         total += worths.pulls[b, i, r] * place.response[r, i]
     return total

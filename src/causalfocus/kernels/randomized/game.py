@@ -70,12 +70,14 @@ class Choice(NamedTuple):
 
     room : all sets, with their costs
     sets : (m, p), those to begin with; the first are explored
+    rounds : (m,), in which proportion to begin with them
     n_explored, share : how many are explored, in equal parts, in which share of all rounds
     is_whole : whether these are all sets that there are
     """
 
     room: Room
     sets: Bools
+    rounds: Floats
     n_explored: int
     share: float
     is_whole: bool
@@ -110,7 +112,7 @@ def _costs(choice: Choice, sets: Bools) -> Floats:
 
 
 @kernel
-def _mixed(choice: Choice, each: Floats) -> Floats:
+def _with_share(choice: Choice, each: Floats) -> Floats:
     """Return what is so of every set (m,) for rounds of which a share is explored."""
     if choice.share > 0.0:
         return (1.0 - choice.share) * each + choice.share * each[: choice.n_explored].mean()
@@ -131,7 +133,7 @@ def _cost_that_suffices(
 ) -> Design:
     means = means_of(sets, with_explored(choice, rounds), responses)
     times = time_for_all(loads_of(stand, means), stand.covered, means.tosses)
-    costs = _mixed(choice, _costs(choice, sets))
+    costs = _with_share(choice, _costs(choice, sets))
     scaled = rounds * times if times > 0.0 else rounds.copy()
     return Design(sets.copy(), scaled, times * (costs * rounds).sum(), 0.0)
 
@@ -180,7 +182,7 @@ def play(stand: Stand, choice: Choice, steps: int) -> Design:
     steps : how many, at most; sets come in during the first three quarters
     """
     p, is_coin = len(stand.weights), stand.half_ranges > 0.0
-    sets, rounds, least = choice.sets.copy(), np.ones(len(choice.sets)), 0.0
+    sets, rounds, least = choice.sets.copy(), choice.rounds.copy(), 0.0
     responses = responses_to(stand.weights, is_coin, sets)
     best = _cost_that_suffices(stand, choice, sets, rounds, responses)
     rounds = best.rounds.copy()
@@ -192,8 +194,8 @@ def play(stand: Stand, choice: Choice, steps: int) -> Design:
         each = np.empty(len(sets))
         for m in range(len(sets)):
             each[m] = worth_of(worths, sets[m], responses, m)
-        costs = _mixed(choice, _costs(choice, sets))
-        gains = _mixed(choice, each) / costs
+        costs = _with_share(choice, _costs(choice, sets))
+        gains = _with_share(choice, each) / costs
         if step == 0:
             prices *= (rounds * costs).sum() / (gains * rounds * costs).sum()
             continue

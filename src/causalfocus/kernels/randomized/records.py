@@ -21,7 +21,14 @@ lost is of second order in d, the distance from the reference.
 
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from causalfocus.arrays import Bools, Floats
+from causalfocus.kernels.compile import kernel
+
+Singles = NDArray[np.float32]
+"""Numbers with seven digits."""
 
 
 class Bets(NamedTuple):
@@ -69,12 +76,39 @@ class Stakes(NamedTuple):
     centres : (p, p), m of every row
     references : (p, p), a of every row
     directions : (p, p, p), for row j and cause k the weights of the coins, |w| = 1 or all zero
-    first : (p, p, p), mean products, about the means, of the rounds before the row was tested: the
-        scale of its tests
+    first, spreads : (p, p, p) and (p, p), from the rounds before the row was tested, the scale of
+        its tests: see `form_of`
+
+    Directions and first are whatever was laid, so they have as many digits as are kept: seven.
     """
 
     is_begun: Bools
     centres: Floats
     references: Floats
-    directions: Floats
-    first: Floats
+    directions: Singles
+    first: Singles
+    spreads: Floats
+
+
+@kernel
+def form_of(stakes: Stakes, j: int) -> Floats:
+    """Return the form (p, p) of the scale of row j: q' form q for row b, q = (1, -b)."""
+    p = len(stakes.spreads)
+    found = np.empty((p, p))
+    for r in range(p):
+        for s in range(p):
+            both = stakes.spreads[j, r] * stakes.spreads[j, s]
+            found[r, s] = both * np.float64(stakes.first[j, r, s])
+    return found
+
+
+@kernel
+def kept_form(form: Floats, spreads: Floats) -> Floats:
+    """Return a form in units of its spreads, as it is kept."""
+    found = np.zeros(form.shape)
+    for r in range(len(form)):
+        for s in range(len(form)):
+            both = spreads[r] * spreads[s]
+            if both > 0.0:
+                found[r, s] = form[r, s] / both
+    return found

@@ -8,6 +8,7 @@ import numpy as np
 
 from causalfocus.arrays import Bools, Floats
 from causalfocus.kernels.compile import kernel
+from causalfocus.kernels.randomized.matrices import apply, multiply
 from causalfocus.kernels.randomized.records import Bets, Epoch, Pool, Stakes, Sums
 
 ROUNDING = 1e-15
@@ -141,17 +142,18 @@ def _add_directions(tests: Bets, coins: Bets, directions: Floats, j: int) -> Non
     """S of a direction is the weighted sum of those of the coins, V that with squared weights,
     because every coin of a round has its own term in both.
     """
-    squared = directions * directions
-    tests.moved[j] += directions @ coins.moved[j]
-    tests.squares[j] += squared @ coins.squares[j]
-    tests.crossed[j] += squared @ coins.crossed[j]
+    weights = directions.astype(np.float64)
+    squared = weights * weights
+    tests.moved[j] += multiply(weights, coins.moved[j])
+    tests.squares[j] += apply(squared, coins.squares[j])
+    tests.crossed[j] += multiply(squared, coins.crossed[j])
 
 
 @kernel
 def _move(tests: Bets, grams: Floats, step: Floats, j: int) -> None:
     """Put the sums of row j about another reference: V is the same quadratic, rounded upwards."""
     p = len(step)
-    bent = grams @ step
+    bent = apply(grams, step)
     square = 0.0
     for r in range(p):
         square += step[r] * bent[r]

@@ -24,8 +24,11 @@ in place of l sum_i w_i z_i stands sum_i l_i z_i, and the exponents are sums ove
 at all times, except with probability exp(-h).
 
 **The scale.** rho may be any function of b and of what was known before the first round that is
-counted; here it is the variance of r(b) in the earlier rounds, times a number of rounds. As b goes
-far, V and rho grow alike, so that tests keep their power there, and no unit matters.
+counted. Of the first test of all coins it is the variance of r(b) in the earlier rounds, `first`,
+times a number of rounds: as b goes far, V and rho grow alike, so that the test keeps its power
+there. In proportion to its least value over all b is the rho of the second test of all coins, and
+that of the directions, the same for all b: they are read only among rows that the first test
+leaves. No unit matters.
 """
 
 import math
@@ -34,23 +37,34 @@ from typing import NamedTuple
 import numpy as np
 
 from causalfocus.arrays import Floats, Ints
-from causalfocus.kernels.arithmetic.cholesky import cholesky
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.randomized.records import Bets, Stakes, Sums
+from causalfocus.kernels.randomized.matrices import (
+    add_scaled,
+    apply,
+    apply_transposed,
+    dot,
+    factor,
+    solve,
+    weighed_products,
+)
+from causalfocus.kernels.randomized.records import Bets, Stakes, Sums, form_of
 
 SCALE = 64.0
 """rho of a direction is that of so many rounds. It matters little: at 1,000 rounds per coin and 6.5
 nats half or twice as many widen the bound of S by less than a percent."""
 
-SCALE_OF_A_COIN = 24.0
-"""rho of the test of all coins is that of so many rounds for each of u + 1 variables, u of them
-with an unknown coefficient. This test pays a logarithm of V / rho for every coin, so its scale
-grows with their number."""
+SCALE_OF_A_COIN = 16.0
+"""rho of the first test of all coins is that of so many rounds for each of u + 1 variables, u of
+them with an unknown coefficient. It pays a logarithm of V / rho for every coin, so its scale grows
+with their number."""
+
+NEAR = 2.25
+"""How many times the least rho of the first test of all coins that of the second is."""
 
 
 @kernel
 def scale_of_coins(u: int) -> float:
-    """Return the rounds that rho of the test of all coins of a row stands for."""
+    """Return the rounds that rho of the first test of all coins of a row stands for."""
     return SCALE_OF_A_COIN * (u + 1)
 
 
@@ -66,9 +80,7 @@ class Family(NamedTuple):
 
 
 class Scale(NamedTuple):
-    """rho of the test of all coins of a row, at a centre: value - 2 slope . y + y' form y. That of
-    a direction is the same, times SCALE / scale_of_coins(u).
-    """
+    """rho of the first test of all coins of a row, at a centre: value - 2 slope . y + y' form y."""
 
     value: float
     slope: Floats
@@ -76,25 +88,17 @@ class Scale(NamedTuple):
 
 
 class Row(NamedTuple):
-    """All that is known of one row, about a centre, in coordinates in which the norm is the usual
-    one and the grams are diagonal, `curves`: y = back @ (coordinates). `units` are those of the
-    coefficients.
+    """All that is known of one row, about a centre, in units in which the grams have diagonal 1;
+    `units` are those of the coefficients.
     """
 
     coins: Family
     directions: Family
     scale: Scale
-    curves: Floats
-    back: Floats
+    grams: Floats
     centre: Floats
     units: Floats
     is_bounded: bool
-
-
-@kernel
-def inverse_of(matrix: Floats) -> Floats:
-    """Return the inverse of a matrix that has one."""
-    return np.asarray(np.linalg.inv(matrix), dtype=np.float64)
 
 
 @kernel
@@ -104,7 +108,7 @@ def _family(tests: Bets, j: int, used: Ints, causes: Ints, row: Floats, units: F
     distances, squares = np.empty(m), np.empty(m)
     moves, slopes = np.empty((m, u)), np.empty((m, u))
     for a in range(m):
-        distances[a] = tests.moved[j, used[a]] @ row
+        distances[a] = dot(tests.moved[j, used[a]], row)
         squares[a] = tests.squares[j, used[a]]
         for r in range(u):
             moves[a, r] = tests.moved[j, used[a], causes[r]] * units[r]
@@ -115,32 +119,38 @@ def _family(tests: Bets, j: int, used: Ints, causes: Ints, row: Floats, units: F
 @kernel
 def move_centre(family: Family, grams: Floats, y: Floats) -> Family:
     """Return the same tests about another centre, V rounded upwards."""
-    bent = grams @ y
-    square = y @ bent
-    squares = family.squares.copy()
+    bent = apply(grams, y)
+    square = dot(y, bent)
+    squares, distances = family.squares.copy(), family.distances.copy()
+    slopes = family.slopes.copy()
     for a in range(len(squares)):
-        cross = 2.0 * (family.slopes[a] @ y)
+        distances[a] -= dot(family.moves[a], y)
+        cross = 2.0 * dot(family.slopes[a], y)
         value = squares[a] - cross + square
         squares[a] = max(value, 0.0) + 1e-15 * len(y) * (squares[a] + abs(cross) + square)
-    return Family(family.distances - family.moves @ y, family.moves, squares, family.slopes - bent)
+        add_scaled(slopes[a], -1.0, bent)
+    return Family(distances, family.moves, squares, slopes)
 
 
 @kernel
-def turn(family: Family, back: Floats) -> Family:
-    """Return the same tests in other coordinates."""
-    return Family(family.distances, family.moves @ back, family.squares, family.slopes @ back)
+def move_scale(scale: Scale, y: Floats) -> Scale:
+    """Return the same scale about another centre."""
+    bent = apply(scale.form, y)
+    value = scale.value - 2.0 * dot(scale.slope, y) + dot(y, bent)
+    return Scale(value, scale.slope - bent, scale.form)
 
 
 @kernel
-def _norm_factor(coins: Family, scale: float) -> Floats:
-    """Return B with y = B v and |v| the norm of y, (u, u); one by one nan if there is none."""
-    u = coins.moves.shape[1]
-    weighed = coins.moves / np.sqrt(coins.squares + scale).reshape(len(coins.squares), 1)
-    form = weighed.T @ weighed
-    lower = np.zeros((u, u))
-    if math.isnan(cholesky(form, lower)):
-        return np.full((1, 1), math.nan)
-    return np.ascontiguousarray(inverse_of(lower).T)
+def _nearest(coins: Family, scale: float) -> Floats:
+    """Return the centre at which the tests of the coins are nearest to zero; of length 0 if there
+    is none.
+    """
+    weights = 1.0 / (coins.squares + scale)
+    form = weighed_products(coins.moves, weights)
+    upper = np.empty(form.shape)
+    if not factor(form, upper):
+        return np.empty(0)
+    return solve(upper, apply_transposed(coins.moves, weights * coins.distances))
 
 
 @kernel
@@ -154,7 +164,8 @@ def row_of_tests(sums: Sums, stakes: Stakes, j: int, causes: Ints, coins: Ints) 
     row = -stakes.references[j]
     row[j] = 1.0
     units, grams, form = np.zeros(u), np.empty((u, u)), np.empty((u, u))
-    bent, rounds = stakes.first[j] @ row, scale_of_coins(u)
+    first, rounds = form_of(stakes, j), scale_of_coins(u)
+    bent = apply(first, row)
     slope = np.empty(u)
     for r in range(u):
         size = sums.pool.grams[j, causes[r], causes[r]]
@@ -164,35 +175,18 @@ def row_of_tests(sums: Sums, stakes: Stakes, j: int, causes: Ints, coins: Ints) 
         for s in range(u):
             both = units[r] * units[s]
             grams[r, s] = sums.pool.grams[j, causes[r], causes[s]] * both
-            form[r, s] = rounds * stakes.first[j, causes[r], causes[s]] * both
-    scale = Scale(rounds * float(row @ bent), slope, form)
+            form[r, s] = rounds * first[causes[r], causes[s]] * both
+    scale = Scale(rounds * dot(row, bent), slope, form)
     single = _family(sums.coins, j, coins, causes, row, units)
     aimed = _family(sums.directions, j, causes, causes, row, units)
-    none = Row(single, aimed, scale, slope, grams, slope, units, False)
+    none = Row(single, aimed, scale, grams, slope, units, False)
     if len(coins) < u or not stakes.is_begun[j] or not (units > 0.0).all() or not scale.value > 0.0:
         return none
-    back = _norm_factor(single, scale.value)
-    if math.isnan(back[0, 0]):
+    centre = _nearest(single, scale.value)
+    if len(centre) == 0:
         return none
-    weights = single.squares + scale.value
-    centre = back @ (back.T @ (single.moves.T @ (single.distances / weights)))
-    value = float(scale.value - 2.0 * (scale.slope @ centre) + centre @ (scale.form @ centre))
-    if not value > 0.0:
+    scale = move_scale(scale, centre)
+    if not scale.value > 0.0:
         return none
     single, aimed = move_centre(single, grams, centre), move_centre(aimed, grams, centre)
-    back = _norm_factor(single, value)
-    if math.isnan(back[0, 0]):
-        return none
-    curves, axes = np.linalg.eigh(back.T @ grams @ back)
-    back = back @ axes
-    turned = Scale(value, back.T @ (scale.slope - scale.form @ centre), back.T @ form @ back)
-    return Row(
-        turn(single, back),
-        turn(aimed, back),
-        turned,
-        curves,
-        back,
-        centre,
-        units,
-        True,
-    )
+    return Row(single, aimed, scale, grams, centre, units, True)

@@ -18,9 +18,17 @@ import math
 import numpy as np
 
 from causalfocus.arrays import Bools, Floats, Ints
-from causalfocus.kernels.arithmetic.cholesky import cholesky, invert
+from causalfocus.kernels.arithmetic.cholesky import cholesky
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.randomized.records import Bets, Pool, Stakes, Sums
+from causalfocus.kernels.randomized.matrices import (
+    apply,
+    divide,
+    divide_back,
+    dot,
+    factor,
+    multiply,
+)
+from causalfocus.kernels.randomized.records import Bets, Pool, Stakes, Sums, form_of, kept_form
 
 CLEAR = 3.0
 """Standard errors from which on a coin is taken to move a variable."""
@@ -28,8 +36,11 @@ CLEAR = 3.0
 STEADY = 4.0
 """Rounds that least squares count for in a reference."""
 
-REPAIR = 0.5
+REPAIR = 0.25
 """Size of what a direction makes good, at most, as a share of the direction itself."""
+
+APART_FROM_OTHERS = 0.5
+"""Share of the variance of a cause that is added where it counts by itself."""
 
 APART = 0.01
 """Share of its variance that a cause has for itself when a row is tested, unless it takes long."""
@@ -40,8 +51,8 @@ PATIENCE = 8.0
 LEAST_PIVOT = 1e-6
 """Ridge on what a direction is found from, as a share of the diagonal."""
 
-WITHIN_ONE = 1.0 - 1e-12
-"""Length of a direction: not above one for rounding."""
+WITHIN_ONE = 1.0 - 1e-6
+"""Length of a direction: not above one for rounding to the digits that are kept."""
 
 
 @kernel
@@ -58,9 +69,9 @@ def next_stakes(sums: Sums, stakes: Stakes, unknown: Bools, growth: float) -> St
     growth : how many rounds the new stakes are laid for, as a share of those so far
     """
     p = len(stakes.is_begun)
-    is_begun, first = stakes.is_begun.copy(), stakes.first.copy()
+    is_begun, first, spreads = stakes.is_begun.copy(), stakes.first.copy(), stakes.spreads.copy()
     centres, references = stakes.centres.copy(), stakes.references.copy()
-    directions = np.zeros((p, p, p))
+    directions = np.zeros((p, p, p), dtype=np.float32)
     for j in range(p):
         n = sums.pool.rounds[j]
         if n > 0.0:
@@ -69,18 +80,22 @@ def next_stakes(sums: Sums, stakes: Stakes, unknown: Bools, growth: float) -> St
         spread = _spread(sums.pool, j)
         if not is_begun[j] and _may_begin(spread, causes, j, n):
             is_begun[j] = True
-            first[j] = spread
-            references[j] = _least_squares(first[j], causes, j)
+            references[j] = _least_squares(spread, causes, j)
+            form = _scale(spread, references[j], causes, j, n)
+            spreads[j] = np.sqrt(np.maximum(np.diag(form), 0.0))
+            first[j] = kept_form(form, spreads[j])
             for k in causes:
                 directions[j, k, k] = 1.0
         elif is_begun[j]:
             coins = np.flatnonzero(sums.pool.counts[j] > 0.0)
             if len(causes) > 0 and len(coins) > 0:
-                step = _reference_step(sums.coins, first[j], references[j], causes, coins, j)
+                step = _reference_step(
+                    sums.coins, form_of(stakes, j), references[j], causes, coins, j
+                )
                 directions[j] = _directions(sums, causes, coins, j, growth)
                 for r in range(len(causes)):
                     references[j, causes[r]] += step[r]
-    return Stakes(is_begun, centres, references, directions, first)
+    return Stakes(is_begun, centres, references, directions, first, spreads)
 
 
 @kernel
@@ -88,7 +103,12 @@ def no_stakes(p: int) -> Stakes:
     """Return the stakes before anything is known."""
     none = np.zeros((p, p))
     return Stakes(
-        np.zeros(p, dtype=np.bool_), none, none.copy(), np.zeros((p, p, p)), np.zeros((p, p, p))
+        np.zeros(p, dtype=np.bool_),
+        none,
+        none.copy(),
+        np.zeros((p, p, p), dtype=np.float32),
+        np.zeros((p, p, p), dtype=np.float32),
+        none.copy(),
     )
 
 
@@ -144,11 +164,12 @@ def _solve(matrix: Floats, right: Floats) -> Floats:
     scaled = matrix * scale.reshape(u, 1) * scale.reshape(1, u)
     for r in range(u):
         scaled[r, r] = 1.0 + LEAST_PIVOT
-    inverse = np.empty((u, u))
-    if math.isnan(invert(scaled, inverse, np.empty((u, u)))):
+    upper, found = np.empty((u, u)), right * scale.reshape(u, 1)
+    if not factor(scaled, upper):
         return np.zeros(right.shape)
-    inverse *= scale.reshape(u, 1) * scale.reshape(1, u)
-    return inverse @ right
+    divide(upper, found)
+    divide_back(upper, found)
+    return found * scale.reshape(u, 1)
 
 
 @kernel
@@ -168,6 +189,24 @@ def _least_squares(first: Floats, causes: Ints, j: int) -> Floats:
 
 
 @kernel
+def _scale(spread: Floats, reference: Floats, causes: Ints, j: int, n: float) -> Floats:
+    """Return the form (p, p) that gives the scale of row b as q' form q, q = (1, -b).
+
+    It is that of the mean squares of the residuals, corrected for the fit. Distances from the best
+    row count more, each coefficient by itself, because few rounds make some directions look
+    shorter than they are.
+    """
+    found = spread.copy()
+    for k in causes:
+        by = APART_FROM_OTHERS * spread[k, k]
+        found[k, k] += by
+        found[j, k] += by * reference[k]
+        found[k, j] += by * reference[k]
+        found[j, j] += by * reference[k] ** 2
+    return found * (n / max(n - len(causes), 1.0))
+
+
+@kernel
 def _reference_step(
     coins: Bets, first: Floats, reference: Floats, causes: Ints, used: Ints, j: int
 ) -> Floats:
@@ -175,8 +214,8 @@ def _reference_step(
     u = len(causes)
     row = -reference
     row[j] = 1.0
-    bent = first @ row
-    noise = row @ bent
+    bent = apply(first, row)
+    noise = dot(row, bent)
     matrix, right = np.zeros((u, u)), np.zeros((u, 1))
     if noise > 0.0:
         for r in range(u):
@@ -186,7 +225,7 @@ def _reference_step(
     for i in used:
         size = coins.squares[j, i]
         if size > 0.0:
-            distance = coins.moved[j, i] @ row
+            distance = dot(coins.moved[j, i], row)
             for r in range(u):
                 right[r, 0] += coins.moved[j, i, causes[r]] * distance / size
                 for s in range(u):
@@ -227,7 +266,7 @@ def _directions(sums: Sums, causes: Ints, coins: Ints, j: int, growth: float) ->
         for c in range(u):
             if b != c:
                 wanted[c, u + b] = -sums.directions.moved[j, causes[b], causes[c]] / growth
-    solved = weighed @ _solve(moves.T @ weighed, wanted)
+    solved = multiply(weighed, _solve(multiply(moves.T.copy(), weighed), wanted))
     found = np.zeros((p, p))
     for b in range(u):
         w = np.zeros(p)

@@ -16,11 +16,11 @@ from causalfocus.kernels.records import Model, Parameters
 
 @kernel
 def causal_order(weights: Floats) -> Ints:
-    """Return an order with causes before effects, the earliest possible node first;
-    the weights must be acyclic.
+    """Return an order with causes before effects, the earliest possible node first. Nodes on a
+    loop, or behind one, have no place: -1 stands in their places, the last ones.
     """
     p = weights.shape[0]
-    order = np.empty(p, dtype=np.int64)
+    order = np.full(p, -1, dtype=np.int64)
     is_placed = np.zeros(p, dtype=np.bool_)
     for n in range(p):
         for j in range(p):

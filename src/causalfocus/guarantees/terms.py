@@ -1,0 +1,61 @@
+"""What rules speak of: rivals, steps to wider assumptions, designs of their own."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from causalfocus.arrays import Bools, Floats
+from causalfocus.system.sem import LinearSEM
+from causalfocus.system.space import ModelClass
+
+
+@dataclass(frozen=True)
+class Rival:
+    """The closest system that breaks a claim.
+
+    Attributes
+    ----------
+    gains : its divergence under every choice, infinite if nothing breaks the claim
+    model : the system
+    changes : how it differs, in words
+    """
+
+    gains: Floats
+    model: LinearSEM
+    changes: str
+
+
+class Step(NamedTuple):
+    """A way on for someone whose assumptions are refuted.
+
+    words : what to call, as one would type it
+    rule, space : what is assumed then
+    """
+
+    words: str
+    rule: str
+    space: ModelClass
+
+
+class Spread(NamedTuple):
+    """Rounds of FOCUS over those on expected moments: tenth percentile, median, ninetieth."""
+
+    low: float
+    middle: float
+    high: float
+
+
+class OwnDesign(NamedTuple):
+    """The best design for a known system by a rule that plans.
+
+    sets, shares : (m, p) and (m,), what is set, and its share of the rounds
+    value, upper : bounds of the nats per unit of cost
+    is_exhaustive : whether no other set can do better
+    rival : what binds it
+    """
+
+    sets: Bools
+    shares: Floats
+    value: float
+    upper: float
+    is_exhaustive: bool
+    rival: Rival
