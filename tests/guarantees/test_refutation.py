@@ -16,8 +16,8 @@ from causalfocus.guarantees.class_ import ClassRule
 from causalfocus.guarantees.gaussian import GaussianRule
 from causalfocus.kernels.evidence import training
 from causalfocus.kernels.records import Row
-from causalfocus.moments.anchors import exact_difference
-from causalfocus.moments.assumption_sums import Origins, Watch
+from causalfocus.moments.anchors import Origins, exact_difference
+from causalfocus.moments.assumption_sums import Watch
 from causalfocus.report.checks import alarm_history, check_picture, residuals
 from causalfocus.report.pictures import save
 from worlds import action_set, draw_samples, finish, play

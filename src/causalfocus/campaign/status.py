@@ -10,13 +10,17 @@ from causalfocus.campaign.plain_actions import action_facts
 from causalfocus.campaign.playback import Asked
 from causalfocus.errors import CausalFocusError
 from causalfocus.guarantees import Alarm
-from causalfocus.guarantees.terms import Spread
 from causalfocus.learner.result import Result
 from causalfocus.planning.forecast import forecasts
 
 LEAST_BELIEVED: Final = 0.01
 MOST_BELIEFS: Final = 20
 """Effects that are shown as probable: from this probability on, and so many at most."""
+
+
+FEWER: Final = 0.75
+MORE: Final = 1.4
+"""Of the rounds to go that are foretold from the present, so few and so many may be needed."""
 
 
 @dataclass(frozen=True)
@@ -225,7 +229,7 @@ def rounds_to_go(campaign: Campaign) -> Remaining | None:
     try:
         left = learner.guarantee.rounds_to_go(learner.moments, learner.estimate)
         if left is not None:
-            return _with_spread(left, learner.guarantee.spread)
+            return _with_spread(left)
         (found,) = forecasts(
             learner.estimate,
             specification.actions,
@@ -245,11 +249,11 @@ def rounds_to_go(campaign: Campaign) -> Remaining | None:
     return Remaining(middle, low, high)
 
 
-def _with_spread(left: float, spread: Spread) -> Remaining | None:
-    """From rounds that are foretold from here, and how runs differ from that."""
+def _with_spread(left: float) -> Remaining | None:
+    """From rounds that are foretold from here on, by what came of those before."""
     if not math.isfinite(left):
         return None
-    return Remaining(*(round(left * part) for part in (spread.middle, spread.low, spread.high)))
+    return Remaining(*(round(left * part) for part in (1.0, FEWER, MORE)))
 
 
 def _alarm(alarms: Sequence[Alarm]) -> tuple[str, float] | None:

@@ -60,6 +60,11 @@ def _numbers(texts: Sequence[str], what: str, example: str) -> dict[str, float]:
     return found
 
 
+def forbidden_effects(texts: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Pairs (cause, effect), from texts such as flow=heat."""
+    return tuple(_split(text, "forbidden effect", "flow=heat") for text in texts)
+
+
 def checked_range(name: str, text: str) -> tuple[float, float]:
     """Two ends, from a text such as -2:2, or one number for both."""
     ends = text.split(":")

@@ -34,4 +34,13 @@ NoiseRange = Annotated[tuple[float, float], typer.Option(help="Range of the nois
 Intercept = Annotated[bool, typer.Option(help="Allow constants in the equations.")]
 Density = Annotated[float, typer.Option(help="Probability of an edge, to draw.")]
 AnyRule = Annotated[RuleName, typer.Option("--rule", help="Which rule stops.")]
+Outcomes = Annotated[
+    list[str] | None,
+    typer.Option("--outcome", help="A node that drives nothing: yield; repeatable."),
+]
+Forbidden = Annotated[
+    list[str] | None,
+    typer.Option("--forbid", help="An effect that there cannot be: flow=heat, cause first."),
+]
+Acyclic = Annotated[bool, typer.Option("--acyclic", help="There is no feedback.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]

@@ -12,18 +12,21 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from causalfocus.cli.given import action_set, load_model
+from causalfocus.cli.given import action_set, forbidden_effects, load_model
 from causalfocus.cli.options import (
+    Acyclic,
     AnyRule,
     AsJson,
     AtOnce,
     ChangeCosts,
     Costs,
     Density,
+    Forbidden,
     Intercept,
     MaxEffect,
     MinEffect,
     NoiseRange,
+    Outcomes,
     Ranges,
     Reach,
     RuleName,
@@ -67,6 +70,9 @@ def plan(
     max_effect: MaxEffect = 1.5,
     noise: NoiseRange = (0.8, 1.2),
     intercept: Intercept = False,
+    outcome: Outcomes = None,
+    forbid: Forbidden = None,
+    acyclic: Acyclic = False,
     density: Density = 0.3,
     systems: Annotated[int, typer.Option(min=1, help="How many systems to draw.")] = 20,
     seed: Annotated[int, typer.Option(help="For the same draws again.")] = 0,
@@ -77,7 +83,15 @@ def plan(
 
     Exit code 1 if the given system can never be certified with these actions.
     """
-    space = ModelClass(min_effect, max_effect, noise, intercept=intercept)
+    space = ModelClass(
+        min_effect,
+        max_effect,
+        noise,
+        intercept=intercept,
+        outcomes=outcome or (),
+        forbidden=forbidden_effects(forbid or []),
+        acyclic=acyclic,
+    )
     given = [load_model(model)] if model else []
     names = given[0].names if given else _names(ranges or [], nodes)
     actions = action_set(names, ranges or [], costs or [], reach, at_once, change_costs or [])

@@ -11,18 +11,21 @@ import numpy as np
 import typer
 from rich.console import Console
 
-from causalfocus.cli.given import action_set, load_model
+from causalfocus.cli.given import action_set, forbidden_effects, load_model
 from causalfocus.cli.options import (
+    Acyclic,
     AnyRule,
     AsJson,
     AtOnce,
     ChangeCosts,
     Costs,
     Density,
+    Forbidden,
     Intercept,
     MaxEffect,
     MinEffect,
     NoiseRange,
+    Outcomes,
     Ranges,
     Reach,
     RuleName,
@@ -74,6 +77,9 @@ def simulate(
     max_effect: MaxEffect = 1.5,
     noise: NoiseRange = (0.8, 1.2),
     intercept: Intercept = False,
+    outcome: Outcomes = None,
+    forbid: Forbidden = None,
+    acyclic: Acyclic = False,
     model: Annotated[
         Path | None, typer.Option(help="A system as JSON instead of a drawn one.")
     ] = None,
@@ -83,7 +89,15 @@ def simulate(
     as_json: AsJson = False,
 ) -> None:
     """Run a learner on a system until it has a certificate; exit code 3 if it is not."""
-    space = ModelClass(min_effect, max_effect, noise, intercept=intercept)
+    space = ModelClass(
+        min_effect,
+        max_effect,
+        noise,
+        intercept=intercept,
+        outcomes=outcome or (),
+        forbidden=forbidden_effects(forbid or []),
+        acyclic=acyclic,
+    )
     truth = (
         load_model(model) if model else random_sem(nodes, density=density, seed=seed, space=space)
     )

@@ -5,6 +5,10 @@ from typing import Final, Literal
 
 Kind = Literal[
     "curve",
+    "dose",
+    "product",
+    "lag",
+    "shape",
     "action",
     "drift",
     "constant",
@@ -15,20 +19,30 @@ Kind = Literal[
     "line",
     "selection",
     "interference",
-    "product",
 ]
 
-BY_COINS: Final[dict[str, str]] = {
+WORDS: Final[dict[Kind, str]] = {
+    "curve": "the response of {node} to {cause} curves",
+    "product": "the response of {node} to {cause} is not a sum",
+    "dose": "{node} goes with {cause} otherwise when {cause} is set than when it is free, as if "
+    "something that is not measured drives both",
+    "lag": "one round of {node} carries over to the next",
+    "shape": "the noise of {node} has outliers or heavy tails",
+    "action": "the noise of {node} is different under {action}",
+    "drift": "{node} drifts with time",
+    "constant": "the equation of {node} has a constant",
+    "noise": "the noise of {node} is out of the range of the class",
+    "effect": "no effect of {cause} on {node} of the sizes in the class fits",
+    "weak": "{cause} acts on {node}, more weakly than the class allows any effect to be",
+    "loss": "how often a value is missing depends on {action}",
     "line": "no linear equation of {node} explains what the coins did: its response to some cause "
     "curves, or depends on another",
-    "selection": "more rounds were lost at the {end} end of {node} than at the other one: what was "
-    "left is a selection",
+    "selection": "more rounds were lost at the {action} end of {node} than at the other one: what "
+    "was left is a selection",
     "interference": "{node} depends on the coin of {cause} in the round that was asked for next: "
     "rounds disturb each other, or were performed in another order than they were asked for, or "
     "somebody knew the coin",
-    "product": "the effects of {cause} on {node} do not add up: each depends on the other variable",
 }
-"""What the alarms of the randomized rule point to."""
 
 
 @dataclass(frozen=True)
@@ -58,23 +72,4 @@ class Alarm:
     @property
     def words(self) -> str:
         """What the data point to."""
-        if self.kind in BY_COINS:
-            return BY_COINS[self.kind].format(node=self.node, cause=self.cause, end=self.action)
-        match self.kind:
-            case "curve":
-                return f"the response of {self.node} to {self.cause} curves"
-            case "action":
-                return f"the noise of {self.node} is different under {self.action}"
-            case "drift":
-                return f"{self.node} drifts with time"
-            case "constant":
-                return f"the equation of {self.node} has a constant"
-            case "noise":
-                return f"the noise of {self.node} is out of the range of the class"
-            case "effect":
-                return f"no effect of {self.cause} on {self.node} of the sizes in the class fits"
-            case "loss":
-                return f"how often a value is missing depends on {self.action}"
-        return (
-            f"{self.cause} acts on {self.node}, more weakly than the class allows any effect to be"
-        )
+        return WORDS[self.kind].format(node=self.node, cause=self.cause, action=self.action)

@@ -18,9 +18,10 @@ import numpy as np
 from causalfocus.allocation.pursuit import Stage
 from causalfocus.arrays import Floats, Ints
 from causalfocus.guarantees.alarm import Alarm
-from causalfocus.guarantees.alarms import alarms, loudest, refusal, row_regressors
+from causalfocus.guarantees.alarms import alarms, loudest, refusal
 from causalfocus.guarantees.bounded import BoundedClaim
 from causalfocus.guarantees.decision import Decision
+from causalfocus.guarantees.doses import reported_set
 from causalfocus.guarantees.lags import Lags
 from causalfocus.guarantees.mixture import (
     FINE,
@@ -33,6 +34,7 @@ from causalfocus.guarantees.mixture import (
     cap_of,
     step_and_stride,
 )
+from causalfocus.guarantees.numerators import row_regressors
 from causalfocus.guarantees.pursued import every_pair, other_graph, with_graphs
 from causalfocus.guarantees.terms import Spread, Step
 from causalfocus.guarantees.verdicts import Interval
@@ -45,8 +47,8 @@ from causalfocus.kernels.exact import other_graphs, same_graph
 from causalfocus.kernels.exact.certificate import W_EDGE, Setting
 from causalfocus.kernels.records import Row, Span
 from causalfocus.kernels.search.tableau import workspace
-from causalfocus.moments.assumption_sums import WatchedRows
 from causalfocus.moments.moments import Moments
+from causalfocus.moments.watched_rows import WatchedRows
 from causalfocus.oracles.estimate import graph_mle, probable_model
 from causalfocus.oracles.for_kernels import plain_rows_of
 from causalfocus.system.feedback import require_no_loops
@@ -149,7 +151,12 @@ class ClassRule(BoundedClaim):
             for j, k in zip(*np.nonzero(out > -math.inf), strict=True)
         )
         found = alarms(
-            moments, estimate, self.space, best_row=self._best_row, more_kinds=("noise", "weak")
+            moments,
+            estimate,
+            self.space,
+            best_row=self._best_row,
+            row_sets=reported_set,
+            more_kinds=("noise", "weak"),
         )
         return tuple(sorted(found + effects, key=lambda alarm: -alarm.evidence))
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from causalfocus.arrays import Floats
 from causalfocus.guarantees.alarm import Alarm
-from causalfocus.guarantees.alarms import alarms, loudest, refusal, row_regressors
+from causalfocus.guarantees.alarms import alarms, loudest, refusal
 from causalfocus.guarantees.decision import Decision
 from causalfocus.guarantees.departures import (
     Move,
@@ -26,6 +26,7 @@ from causalfocus.guarantees.departures import (
     least_move,
     least_removal,
 )
+from causalfocus.guarantees.doses import sets_between
 from causalfocus.guarantees.foresight import foresight
 from causalfocus.guarantees.guarantee import Guarantee
 from causalfocus.guarantees.mixture import (
@@ -37,6 +38,7 @@ from causalfocus.guarantees.mixture import (
     cap_of,
     step_and_stride,
 )
+from causalfocus.guarantees.numerators import row_regressors
 from causalfocus.guarantees.terms import Rival, Spread, Step
 from causalfocus.guarantees.verdicts import Interval
 from causalfocus.kernels.arithmetic.sets import nondescendants
@@ -47,8 +49,8 @@ from causalfocus.kernels.gaussian import levels, resolution, swaps
 from causalfocus.kernels.gaussian.intervals import weight_interval
 from causalfocus.kernels.gaussian.response import closest_rival
 from causalfocus.kernels.records import Row
-from causalfocus.moments.assumption_sums import WatchedRows
 from causalfocus.moments.moments import Moments
+from causalfocus.moments.watched_rows import WatchedRows
 from causalfocus.oracles.for_kernels import plain_model_of, plain_rows_of
 from causalfocus.oracles.gaussian import gaussian_estimate, shown_from
 from causalfocus.oracles.limits import numerical_errors
@@ -259,7 +261,7 @@ class GaussianRule(Guarantee):
         return None if found is None else found.split
 
     def alarms(self, moments: Moments, estimate: LinearSEM) -> tuple[Alarm, ...]:
-        return alarms(moments, estimate, self.space, best_row=self._best_row)
+        return alarms(moments, estimate, self.space, best_row=self._best_row, row_sets=sets_between)
 
     def _best_row(self, rows: WatchedRows, j: int, weights: Floats) -> float:
         """The least-squares row on all nodes that j has no reported path to."""
@@ -274,17 +276,24 @@ class GaussianRule(Guarantee):
         return -0.5 * n * (math.log(2.0 * math.pi * residual / n) + 1.0)
 
     def refutation(self, moments: Moments, estimate: LinearSEM) -> Alarm | None:
-        """The alarm by which no system that is assumed fits, contrary orders included."""
-        alarm = loudest(self.alarms(moments, estimate), self.threshold)
+        """The alarm by which no system that is assumed fits, contrary orders included; by a dose,
+        which speaks of systems with all reported edges, only if those without are rejected, too.
+        """
+        found = self.alarms(moments, estimate)
+        alarm = loudest(found, self.threshold)
         if alarm is None or estimate.p == 1:
             return alarm
         split = self.split(moments)
         if split is None:
             return None
-        costs = swaps.swap_costs(split, estimate.weights)
-        order = swaps.contrary_order(costs, estimate.weights)
-        level = order.cost + swaps.log_swap_weight(estimate.p, split.log_share)
-        return alarm if level >= self.threshold else None
+        weights = estimate.weights
+        costs = swaps.swap_costs(split, weights)
+        order = swaps.contrary_order(costs, weights)
+        if order.cost + swaps.log_swap_weight(estimate.p, split.log_share) < self.threshold:
+            return None
+        if swaps.missing_evidence(costs, weights, split.log_share).min() < self.threshold:
+            return loudest([one for one in found if one.kind != "dose"], self.threshold)
+        return alarm
 
     def wider_steps(self, moments: Moments) -> Iterator[Step]:
         del moments

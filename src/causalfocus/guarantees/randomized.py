@@ -51,6 +51,7 @@ from causalfocus.moments.moments import Moments
 from causalfocus.moments.randomized_sums import Intent
 from causalfocus.oracles.gaussian import gaussian_estimate
 from causalfocus.system.actions import Action
+from causalfocus.system.feedback import require_no_loops
 from causalfocus.system.sem import LinearSEM
 
 LARGEST_EXACT: Final = 14
@@ -67,7 +68,7 @@ class RandomizedRule(Guarantee):
 
     name: ClassVar[str] = "randomized"
     exploration: ClassVar[float] = 0.0
-    spread: ClassVar[Spread] = Spread(0.9, 1.05, 1.2)
+    spread: ClassVar[Spread] = Spread(1.1, 1.25, 1.5)
     plays_game: ClassVar[bool] = False
     gains_are_divergences: ClassVar[bool] = False
     plans_sets: ClassVar[bool] = True
@@ -253,6 +254,18 @@ class RandomizedRule(Guarantee):
 
     def gains(self, estimate: LinearSEM, weights: Floats) -> Floats:
         return self.rival(estimate, weights).gains
+
+    def require(self, model: LinearSEM) -> None:
+        """Raise if a system has an effect that is known not to exist, or a loop where there is none
+        by assumption.
+        """
+        if self.space.acyclic:
+            require_no_loops(model, "the randomized rule with acyclic=True")
+        for j, k in np.argwhere((model.weights != 0.0) & ~self.unknown):
+            raise InvalidInputError(
+                f"{model.names[k]} acts on {model.names[j]}, and by outcomes or forbidden it does "
+                f"not. Leave that out, or take the effect out of the model."
+            )
 
     def holds(self, estimate: LinearSEM, truth: LinearSEM) -> bool:
         is_shown = estimate.weights != 0.0

@@ -80,8 +80,11 @@ PlainModel = tuple[Floats, Floats, Floats, Ints]
 PlainSettings = tuple[Bools, Floats, Floats]
 PlainActions = tuple[Bools, Floats, Floats, Floats]
 PlainBounds = tuple[float, float, float, float]
+PlainFits = tuple[Ints, Floats, Floats]
 """The same as plain tuples, in the order of the fields: where Python calls a kernel these cost a
-fifth of a record. The kernels that every round calls take them, and name their parts first."""
+fifth of a record. The kernels that every round calls take them, and name their parts first. Fits
+are rows as they were fitted at some time: parents as sets (p,), coefficients of (x, 1) (p, p + 1),
+and noise standard deviations (p,), zero where the samples did not determine a row."""
 
 
 @kernel

@@ -1,32 +1,49 @@
 """What next, when the assumptions are refuted: the narrowest step that the data do not refute."""
 
 import math
+from typing import Final
 
-from causalfocus.guarantees.alarm import Alarm
+from causalfocus.guarantees.alarm import Alarm, Kind
 from causalfocus.guarantees.guarantee import Guarantee
 from causalfocus.guarantees.rules import guarantee_of
 from causalfocus.guarantees.terms import Step
 from causalfocus.moments.moments import Moments
 
-BEYOND_ALL = {
+SURVIVES: Final = (
+    'with_rule("randomized") goes on with the same log: the certificate by coins survives '
+)
+
+BEYOND_ALL: Final[dict[Kind, str]] = {
     "curve": "Set the node over a narrower range, where the response is straight, or learn the "
     "effect of a transformed variable.",
+    "product": "Learn the effect of a transformed variable (logarithms turn products into sums), "
+    "keep one of the two causes fixed, or measure their product as one more variable. No rule "
+    "here learns responses that are not sums, the randomized one neither.",
+    "dose": "Look for what drives both, and measure it as one more variable; check also that "
+    "setting the one does nothing else. " + SURVIVES + "hidden common causes.",
+    "lag": "Wait longer between rounds, or bring the system back to the same state before each. "
+    + SURVIVES
+    + "noise that is alike in successive rounds.",
+    "shape": "Look at the rounds with the largest residuals, and repair what produces them; leave "
+    "no round out because of its outcome. " + SURVIVES + "outliers and heavy tails.",
     "action": "Look for what else that action does to the system; leave the action out if it is "
     "not clean.",
     "drift": "Look for a cause that changes with time, and measure it as one more variable, or "
-    "start again once the system is stable.",
+    "start again once the system is stable. " + SURVIVES + "drift.",
     "selection": "Find out why rounds are lost at that end, narrow the range to where none are, "
     "and start again.",
     "interference": "Perform the rounds apart from each other, or one by one in the order of "
     "asking, with time to settle in between, and start again.",
-    "product": "Set one variable at a time, which teaches the effects with the others as they "
-    "are, or set them over narrower ranges, or learn the effect of a transformed variable.",
 }
+
+OF_NO_BOUND: Final[frozenset[Kind]] = frozenset({"product", "dose", "lag", "shape"})
+"""What no wider bound explains: a step to one would only be too early to be refuted."""
 
 
 def advice(alarm: Alarm, moments: Moments, guarantee: Guarantee) -> str:
-    """One or two sentences for the person who reads that the assumptions are refuted."""
-    for step in guarantee.wider_steps(moments):
+    """What to do, for the person who reads that the assumptions are refuted."""
+    steps = () if alarm.kind in OF_NO_BOUND else guarantee.wider_steps(moments)
+    for step in steps:
         if _loudest_evidence(step, moments, guarantee) < guarantee.threshold:
             return f"The narrowest step that is not refuted: {step.words}."
     if alarm.kind in BEYOND_ALL:

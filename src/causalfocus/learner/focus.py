@@ -60,7 +60,9 @@ class Focus(Recording[FocusState]):
         the other bounds are for the rules that assume them
     epsilon : accuracy of the weights, at most min_effect / 2; None asks for the graph alone
     delta : how often what is certified may be wrong
-    rule : "gaussian", as above. "class": the paper's definition, the whole graph is right and
+    rule : "gaussian", as above. "randomized": the same claim from the coins alone; hidden common
+        causes, feedback and any noise are allowed, and there are verdicts on every pair at any
+        moment, see `effects`. "class": the paper's definition, the whole graph is right and
         every weight within epsilon, if the system belongs to the class: no effect is smaller than
         min_effect or beyond the other bounds. "paper": the same with the paper's own threshold, for
         comparison; it does not fire at any feasible number of samples and says so. Or a class of

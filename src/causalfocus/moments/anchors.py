@@ -8,6 +8,9 @@ import numpy as np
 
 from causalfocus.arrays import Bools, Floats, Ints
 
+Origins = tuple[Floats, Ints]
+"""Origins (m, p), and which of them serves each row (p,)."""
+
 
 @dataclass(frozen=True)
 class Anchor:

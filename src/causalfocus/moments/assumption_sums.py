@@ -1,7 +1,7 @@
 """What is kept beyond the moments so that the data can speak against the assumptions.
 
-Sums with squares and time, and sums by what was done, as they are and as they stood at earlier
-marks. A constant amount of work per sample.
+Sums with squares and time, of products of three nodes, by what was done, and over residuals, as
+they are and as they stood at earlier marks. A constant amount of work per sample.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,13 +9,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from causalfocus.arrays import Bools, Floats, Ints
-from causalfocus.kernels.records import PlainRow
+from causalfocus.arrays import Bools, Floats
 from causalfocus.kernels.sums import assumption_sums as watch_sums
-from causalfocus.kernels.sums import moment_sums
-
-Origins = tuple[Floats, Ints]
-"""Origins (m, p), and which of them serves each row (p,)."""
+from causalfocus.kernels.sums import extra_columns, moment_sums
+from causalfocus.moments.anchors import Origins
+from causalfocus.moments.residual_sums import Residuals
+from causalfocus.moments.watched_rows import Part, Timeline, WatchedRows
 
 
 @dataclass(frozen=True)
@@ -24,6 +23,9 @@ class Mark:
 
     sums: Floats
     groups: Floats
+    triples: Floats
+    lags: Floats
+    shapes: Floats
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +34,9 @@ class Watch:
 
     Attributes
     ----------
-    sums, groups : about zero and about the origins of the rows; see `kernels.watch_sums`
+    sums, groups, triples : about zero and about the origins of the rows; see
+        `kernels.assumption_sums` and `kernels.extra_columns`
+    residuals : of rows that were fitted at earlier marks
     firsts : the value that each node was first asked to be set to; nan if never
     marks : the sums as they stood at earlier marks
     """
@@ -41,6 +45,8 @@ class Watch:
     n: int
     sums: Floats
     groups: Floats
+    triples: Floats
+    residuals: Residuals
     firsts: Floats
     marks: Mapping[int, Mark]
 
@@ -49,7 +55,16 @@ class Watch:
         size = 2 * p + 2
         sums = np.zeros((2, 2, p, size, size))
         groups = np.zeros((2, 2, p, 2 * p + 1, p + 1, p + 1))
-        return cls(p=p, n=0, sums=sums, groups=groups, firsts=np.full(p, np.nan), marks={})
+        return cls(
+            p=p,
+            n=0,
+            sums=sums,
+            groups=groups,
+            triples=np.zeros((2, 2, p, p * (p - 1) * (p - 2) // 6)),
+            residuals=Residuals.empty(p),
+            firsts=np.full(p, np.nan),
+            marks={},
+        )
 
     def after(
         self, is_set: Bools, values: Floats, samples: Floats, views: Sequence[Origins]
@@ -60,6 +75,7 @@ class Watch:
         views : the origins of the sums that are kept
         """
         sums, groups, firsts = self.sums.copy(), self.groups.copy(), self.firsts.copy()
+        triples = self.triples.copy()
         for view, (origins, own) in enumerate(views):  # the first writes what the others read
             watch_sums.watch_samples(
                 sums[view],
@@ -72,12 +88,30 @@ class Watch:
                 samples,
                 float(self.n),
             )
-        n = self.n + len(samples)
-        return Watch(p=self.p, n=n, sums=sums, groups=groups, firsts=firsts, marks=self.marks)
+            if self.p > 2:
+                extra_columns.add_triples(triples[view], origins, own, is_set, samples)
+        return Watch(
+            p=self.p,
+            n=self.n + len(samples),
+            sums=sums,
+            groups=groups,
+            triples=triples,
+            residuals=self.residuals.after(is_set, samples, views),
+            firsts=firsts,
+            marks=self.marks,
+        )
 
     def with_mark(self, mark: int) -> "Watch":
         """The present state is remembered."""
-        return replace(self, marks={**self.marks, mark: Mark(self.sums, self.groups)})
+        found = Mark(
+            self.sums, self.groups, self.triples, self.residuals.lags, self.residuals.shapes
+        )
+        return replace(self, marks={**self.marks, mark: found})
+
+    def with_fits(self, mark: int) -> "Watch":
+        """The rows are fitted on what is known at a mark, to foretell what comes after it."""
+        plain = self.sums[:, :, :, : self.p + 1, : self.p + 1]
+        return replace(self, residuals=self.residuals.with_fits(mark, plain))
 
     def merge(self, other: "Watch", steps: Floats, *, keeps_marks: bool) -> "Watch":
         """With what another saw later. What a node was first set to here stays its first value;
@@ -106,16 +140,22 @@ class Watch:
                 group = groups[view, :, :, g].copy()
                 moment_sums.merge(group, theirs[view, :, :, g])
                 groups[view, :, :, g] = group
+        triples = self.triples.copy()
+        about = extra_columns.move_triples(other.triples[1], other.sums[1], steps)
+        for view, part in enumerate([other.triples[0], about]):
+            extra_columns.add_columns(triples[view], part)
         return Watch(
             p=self.p,
             n=self.n + other.n,
             sums=sums,
             groups=groups,
+            triples=triples,
+            residuals=self.residuals.merge(other.residuals, steps),
             firsts=firsts,
             marks=self.marks if keeps_marks else {},
         )
 
-    def rows(self, mark: int, *, about_origins: bool) -> "WatchedRows":
+    def rows(self, mark: int, *, about_origins: bool) -> WatchedRows:
         """Training and later samples, split at a mark.
 
         about_origins : the sums about the origins of the rows are meant, not those about zero
@@ -131,48 +171,30 @@ class Watch:
             ],
             axis=2,
         )
-        return WatchedRows(self.p, training.sums[view], later, groups)
+        before = Part(training.sums[view], training.groups[view], training.triples[view])
+        after = Part(
+            later, groups, extra_columns.sums_since(self.triples[view], training.triples[view])
+        )
+        residuals = self.residuals
+        return WatchedRows(
+            p=self.p,
+            before=before,
+            after=after,
+            timeline=self._timeline(view),
+            has_constant=about_origins,
+            lags=(training.lags[view], residuals.lags[view]),
+            shapes=residuals.shapes[view] - training.shapes[view],
+            fitted=residuals.parents_since(mark, about_origins=about_origins),
+        )
+
+    def _timeline(self, view: int) -> Timeline:
+        marks = [self.marks[mark] for mark in sorted(self.marks)]
+        return Timeline(
+            _row_by_row([*(mark.sums[view] for mark in marks), self.sums[view]]),
+            _row_by_row([*(mark.groups[view] for mark in marks), self.groups[view]]),
+        )
 
 
-@dataclass(frozen=True)
-class WatchedRows:
-    """Two parts of the samples, by time. Columns: x, the constant, squares, time; of groups x and
-    the constant alone.
-    """
-
-    p: int
-    _training: Floats
-    _later: Floats
-    _groups: Floats
-
-    @property
-    def time(self) -> int:
-        """Column of the time."""
-        return 2 * self.p + 1
-
-    def square(self, k: int) -> int:
-        """Column of the square of node k."""
-        return self.p + 1 + k
-
-    def groups_of(self, j: int) -> list[int]:
-        """Groups that samples in which node j was free may be in."""
-        return [g for g in range(2 * self.p + 1) if g // 2 != j]
-
-    def training(self, j: int) -> tuple[PlainRow, float]:
-        return self._row(self._training[:, j], j)
-
-    def later(self, j: int) -> tuple[PlainRow, float]:
-        return self._row(self._later[:, j], j)
-
-    def group(self, j: int, g: int) -> tuple[PlainRow, float]:
-        """The later samples of the row of j that are in a group."""
-        return self._row(self._groups[:, j, g], j)
-
-    def without_group(self, j: int, g: int) -> tuple[PlainRow, float]:
-        """The later samples of the row of j that are not in a group."""
-        rest = watch_sums.without_group(self._later[:, j], self._groups[:, j, g])
-        return self._row(rest, j)
-
-    def _row(self, lower: Floats, j: int) -> tuple[PlainRow, float]:
-        high, low, n = watch_sums.full_row(lower, self.p)
-        return (high, low, j), n
+def _row_by_row(states: list[Floats]) -> Floats:
+    """Sums (2, p, ...) at several times, as (p, m, 2, ...)."""
+    return np.ascontiguousarray(np.moveaxis(np.array(states), 2, 0))

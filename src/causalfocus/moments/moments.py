@@ -18,11 +18,11 @@ from causalfocus.arrays import Floats
 from causalfocus.errors import InvalidInputError
 from causalfocus.kernels.records import Actions, Model
 from causalfocus.kernels.sums import moment_sums
-from causalfocus.moments.assumption_sums import WatchedRows
 from causalfocus.moments.coin_record import CoinRecord
 from causalfocus.moments.marks import mark_at, marks_before, training_mark
 from causalfocus.moments.state import State
 from causalfocus.moments.views import RowMoments, Split, TimedRows
+from causalfocus.moments.watched_rows import WatchedRows
 from causalfocus.system.action_set import LARGEST_VALUE
 from causalfocus.system.actions import (
     OBSERVE,

@@ -96,6 +96,7 @@ class State:
         n, mark, marks = round(self.n) + len(samples), marks_before(self.n + 1), self.marks
         if n == mark_at(mark) and self.anchors.complete_after <= n:
             marks = {**marks, mark: sums}
+            watch = watch.with_fits(mark)
             if is_training(mark):
                 watch = watch.with_mark(mark)
         return State(

@@ -32,6 +32,10 @@ MOST_POINTS: Final = 2000
 
 KIND_WORDS: Final[dict[Kind, str]] = {
     "curve": "a response curves",
+    "product": "a response is not a sum",
+    "dose": "a hidden common cause",
+    "lag": "rounds carry over",
+    "shape": "outliers or heavy tails",
     "action": "noise differs between actions",
     "drift": "drift with time",
     "constant": "a constant",

@@ -9,8 +9,15 @@ import typer
 from causalfocus.campaign import Campaign, CampaignError, Specification
 from causalfocus.campaign.samples import number_in
 from causalfocus.cli.campaign.options import File, is_at_terminal, pairs_in
-from causalfocus.cli.given import action_set
-from causalfocus.cli.options import AsJson, ChangeCosts, Costs
+from causalfocus.cli.given import action_set, forbidden_effects
+from causalfocus.cli.options import (
+    Acyclic,
+    AsJson,
+    ChangeCosts,
+    Costs,
+    Forbidden,
+    Outcomes,
+)
 from causalfocus.errors import InvalidInputError
 from causalfocus.guarantees import DEFAULT_RULE
 from causalfocus.system.space import ModelClass
@@ -45,12 +52,15 @@ def new(
     ] = None,
     delta: Annotated[float | None, typer.Option(help="How often it may be wrong.")] = None,
     rule: Annotated[
-        str | None, typer.Option(help="gaussian, or class with bounds to believe in.")
+        str | None, typer.Option(help="randomized, gaussian, or class with bounds to believe in.")
     ] = None,
     max_effect: Annotated[float | None, typer.Option(help="For the class rule.")] = None,
     noise: Annotated[
         tuple[float, float] | None, typer.Option(help="Range of noise variances, likewise.")
     ] = None,
+    outcome: Outcomes = None,
+    forbid: Forbidden = None,
+    acyclic: Acyclic = False,
     intercept: Annotated[bool, typer.Option(help="Whether equations have constants.")] = True,
     title: Annotated[str | None, typer.Option(help="What it is about.")] = None,
     as_json: AsJson = False,
@@ -63,8 +73,8 @@ def new(
         )
     if spec is not None:
         flags = (variable, unit, costs, min_effect, epsilon, delta, rule, max_effect, noise)
-        more = (change_costs, at_once, tolerance, seed, title)
-        if any(given is not None for given in (*flags, *more)) or not intercept:
+        more = (change_costs, at_once, tolerance, seed, title, outcome, forbid)
+        if any(given is not None for given in (*flags, *more)) or not intercept or acyclic:
             raise InvalidInputError("Give a specification's file or flags, not both.")
         chosen = Specification.read(spec)
     else:
@@ -99,7 +109,15 @@ def new(
                 tolerances=tolerances,
             ),
             units=tuple(units.get(name, "") for name in names),
-            space=ModelClass(smallest, max_effect, noise, intercept=intercept),
+            space=ModelClass(
+                smallest,
+                max_effect,
+                noise,
+                intercept=intercept,
+                outcomes=outcome or (),
+                forbidden=forbidden_effects(forbid or []),
+                acyclic=acyclic,
+            ),
             epsilon=_accuracy(accuracy),
             delta=delta if delta is not None else 0.05,
             rule=rule or DEFAULT_RULE,
