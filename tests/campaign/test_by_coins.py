@@ -89,3 +89,40 @@ def test_a_corrected_value_is_learned_anew(path: Path) -> None:
             pass
         assert are_same(literal.state.coins, campaign.learner.state.coins)
         assert [ask.number for ask in literal.pending] == [one.id for one in pending]
+
+
+def test_a_correction_does_not_forget_what_was_rejected(path: Path) -> None:
+    """Else whoever rejects by the coin would only have to put right a slip of the pen."""
+    with new(path) as campaign:
+        play(campaign, 60)
+        for at in range(12):
+            first, second = campaign.next(2)
+            campaign.record(rig(at)(second.action), id=second.id)
+            campaign.reject(first.id, "the pump was off")
+        before = campaign.learner.state.coins
+        action = campaign.learner.log[50].action
+        free = next(name for name in CHAIN.names if name not in action.targets)
+        was = float(campaign.learner.log[50].sample[CHAIN.names.index(free)])
+        campaign.correct(51, {free: was + 1.0}, "misread")
+        campaign.correct(51, {free: was}, "it was right")
+        after = campaign.learner.state.coins
+    assert before is not None and before.guards.lost.sum() >= 10
+    assert are_same(after, before)
+
+
+def test_a_round_with_another_target_than_was_asked_for_is_no_evidence(path: Path) -> None:
+    """What was set by mistake does not follow its causes, and may follow the coin."""
+    with new(path) as campaign:
+        play(campaign, 90)
+        at, told = next(
+            (at, told)
+            for at, told in enumerate(campaign.learner.log, 1)
+            if at > 45 and len(told.action.targets) == 1
+        )
+        ((name, value),) = told.action.settings
+        wrong = next(one for one in CHAIN.names if one != name)
+        values = {one: 0.3 for one in CHAIN.names if one != wrong}
+        coins = campaign.learner.state.coins
+        campaign.correct(at, values, "the wrong valve", action=cf.do(wrong, value))
+        after = campaign.learner.state.coins
+        assert coins is not None and after is not None and after.sums.n == coins.sums.n - 1

@@ -182,3 +182,59 @@ def test_the_graph_alone_needs_the_same_proof_of_every_edge() -> None:
         one = learner.effects()["a", "b"]
         assert one.is_settled == (one.verdict != "open")
         assert learner.has_stopped == one.is_settled
+
+
+def test_what_was_given_up_is_replayed_to_the_bit() -> None:
+    """Asks that were withdrawn held up later rounds as long as they were open, and their coins are
+    what the guardrail of lost rounds is about: a replay that forgets them is another run.
+    """
+    learner, system, rng = new(), rig(1), np.random.default_rng(3)
+    for size in (1, 3, 2, 5) * 12:
+        learner.ask_batch(size)
+        for at in rng.permutation(len(asks := learner.pending)):
+            if rng.random() < 0.3:
+                learner.withdraw(asks[at].number)
+            elif rng.random() < 0.9:
+                learner.tell(asks[at].action, system(asks[at].action), ask=asks[at].number)
+    learner.ask_batch(2)
+    assert coins_of(learner).guards.lost.sum() > 10
+    assert are_same(learner.replay().state, learner.state)
+
+
+def test_asks_that_lapse_are_replayed_to_the_bit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("causalfocus.learner.state.MOST_PENDING", 6)
+    learner, system = new(), rig(2)
+    for _ in range(30):
+        learner.ask_batch(4)
+        for ask in learner.pending[-3:]:
+            learner.tell(ask.action, system(ask.action), ask=ask.number)
+    assert coins_of(learner).sums.n > 50 and coins_of(learner).guards.lost.sum() > 10
+    assert are_same(learner.replay().state, learner.state)
+
+
+def test_outcomes_that_are_told_by_number_count_for_their_own_ask() -> None:
+    """Told by action alone, those of the same action would come in the order of telling, and that
+    may depend on what they are.
+    """
+    one, other, system = new(), new(), rig(5)
+    play(one, rig(), 40)
+    play(other, rig(), 40)
+    one.ask_batch(60), other.ask_batch(60)
+    told = [(ask, system(ask.action)) for ask in one.pending]
+    for ask, row in told:
+        one.tell(ask.action, row, ask=ask.number)
+    for ask, row in sorted(told, key=lambda pair: pair[1][2]):
+        other.tell(ask.action, row, ask=ask.number)
+    assert are_same(coins_of(one), coins_of(other))
+    assert len({ask.action for ask, _ in told}) < 30  # most were asked for more than once
+
+
+def test_a_number_must_be_pending_and_for_the_action() -> None:
+    learner = play(new(), rig(), 40)
+    action = learner.ask()
+    (ask,) = learner.pending
+    with pytest.raises(cf.InvalidInputError, match="no pending ask with the number 1"):
+        learner.tell(action, rig()(action), ask=1)
+    with pytest.raises(cf.InvalidInputError, match=f"Number {ask.number} asks for"):
+        learner.tell(cf.OBSERVE, rig()(cf.OBSERVE), ask=ask.number)
+    assert learner.rounds == 40 and learner.pending == (ask,)

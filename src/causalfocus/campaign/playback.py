@@ -255,7 +255,8 @@ class Playback:
         self.known_up_to = min(self.known_up_to, first - 1)
         self.has_relearned = True
         with sample_errors():
-            for _ in self.learner.take_again(tuple(lines), earlier.pending):
+            asks = earlier.state.asks
+            for _ in self.learner.take_again(tuple(lines), asks.pending, asks.given_up):
                 self._note_point()
                 for _ in range(earlier.continued_at.count(self.learner.rounds)):
                     self.learner.continue_after_stop()

@@ -1,4 +1,6 @@
-"""An ask: an action that a learner has asked for, with its number and its coins."""
+"""An ask: an action that a learner has asked for, with its number and its coins; and what it came
+to, so that all of it can be repeated in the order in which it happened.
+"""
 
 from collections import deque
 from collections.abc import Iterable
@@ -30,8 +32,36 @@ class Ask:
     coins: tuple[tuple[str, int], ...] = ()
 
 
-def asks_of(lines: Iterable["Told"], pending: Iterable[Ask] = ()) -> deque[Ask]:
-    """All asks that lines of a log answer, and some more, in the order of asking."""
+@dataclass(frozen=True)
+class GivenUp:
+    """An ask that will not be performed: it was withdrawn, or has lapsed.
+
+    Attributes
+    ----------
+    ask : which
+    rounds, issued : samples that had been told by then, and the number of the last ask
+    """
+
+    ask: Ask
+    rounds: int
+    issued: int
+
+
+def steps_of(
+    lines: Iterable["Told"], pending: Iterable[Ask] = (), given_up: Iterable[GivenUp] = ()
+) -> deque[Ask | GivenUp]:
+    """All asks that lines of a log answer, and some more, and what was given up of them, in the
+    order in which it happened.
+    """
     found = {told.asked.number: told.asked for told in lines if told.asked is not None}
-    found.update((ask.number, ask) for ask in pending)
-    return deque(found[number] for number in sorted(found))
+    gone = tuple(given_up)
+    found.update((ask.number, ask) for ask in (*pending, *(one.ask for one in gone)))
+    steps: list[Ask | GivenUp] = [*found.values(), *gone]
+    return deque(sorted(steps, key=_moment))
+
+
+def _moment(step: Ask | GivenUp) -> tuple[int, int, int, int]:
+    """An ask comes before what was given up when it was the last one."""
+    if isinstance(step, Ask):
+        return step.rounds, step.number, 0, 0
+    return step.rounds, step.issued, 1, step.ask.number

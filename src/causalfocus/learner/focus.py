@@ -204,12 +204,17 @@ class Focus(Recording[FocusState]):
 
     def _coins_after(self, told: Told) -> CoinRecord | None:
         """By intention: a round counts by what was asked for, whatever was achieved; one that was
-        withdrawn, or of which a value is missing, does not count.
+        withdrawn, or of which a value is missing, does not count. Nor does one in which something
+        was set that nobody had asked for: its value is no longer what its causes make it, and
+        may be that of the coin.
         """
         coins = self._state.coins
         if coins is None or told.ask is None:
             return coins
-        row = None if told.withdrawn or not told.is_complete else told.sample
+        is_other = told.asked is not None and not (
+            set(told.effective_action.targets) <= set(told.asked.action.targets)
+        )
+        row = None if told.withdrawn or not told.is_complete or is_other else told.sample
         return self.guarantee.coins_with_answer(coins, told.ask, row)
 
     def effects(self) -> Effects:
@@ -311,9 +316,9 @@ class Focus(Recording[FocusState]):
 
     def _again(self, space: ModelClass, rule: Rule, log: Iterable[Told] | None) -> "Focus":
         twin = self._twin(space, rule)
-        for _ in twin.take_again(
-            tuple(self.log if log is None else log), self.pending if log is None else ()
-        ):
+        asks = self._state.asks if log is None else Asks()
+        lines = tuple(self.log if log is None else log)
+        for _ in twin.take_again(lines, asks.pending, asks.given_up):
             pass
         if log is None:
             twin.adopt(twin.state.change(asks=self._state.asks))

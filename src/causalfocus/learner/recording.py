@@ -10,7 +10,7 @@ import numpy as np
 from causalfocus.allocation.latitude import Latitude
 from causalfocus.arrays import Floats
 from causalfocus.errors import InvalidInputError
-from causalfocus.learner.asking import Ask, asks_of
+from causalfocus.learner.asking import Ask, GivenUp, steps_of
 from causalfocus.learner.blocks import Blocking, Blocks
 from causalfocus.learner.protocol import Sample, Told, checked_failures
 from causalfocus.learner.seed import checked_seed
@@ -214,9 +214,7 @@ class Recording(ABC, Generic[S]):
         """Give up a pending ask: it will not be performed. Blocks and their coins stay as they are:
         they go by what was asked for.
         """
-        if all(ask.number != number for ask in self.pending):
-            raise InvalidInputError(f"There is no pending ask with the number {number!r}.")
-        asks = self._state.asks.settle(number)
+        asks = self._state.asks.give_up(number, self.rounds)
         self._state = self._state.change(asks=asks, coins=self._coins_of(asks))
 
     def _coins_of(self, asks: Asks, more: Sequence[Ask] = ()) -> CoinRecord | None:
@@ -242,13 +240,16 @@ class Recording(ABC, Generic[S]):
         latitude : which choices may be taken; None for all
         """
 
-    def tell(self, action: Action, sample: Sample, *, failed: Iterable[str] = ()) -> None:
+    def tell(
+        self, action: Action, sample: Sample, *, failed: Iterable[str] = (), ask: int | None = None
+    ) -> None:
         """Take in one sample, asked for or not: a mapping from name to value, or p numbers.
 
-        It answers the first pending ask for its action, if there is one. The value of a node that
-        was set is what the setting achieved; left out of a mapping, what was asked for. One that is
-        further away than is tolerated stays in the log, and the round counts for no evidence: to
-        decide by the value whether the setting worked would be to select on it.
+        It answers the first pending ask for its action, if there is one, so what was asked for more
+        than once is to be told in the order of asking; or the ask that is named. The value of a
+        node that was set is what the setting achieved; left out of a mapping, what was asked for.
+        One that is further away than is tolerated stays in the log, and the round counts for no
+        evidence: to decide by the value whether the setting worked would be to select on it.
 
         Parameters
         ----------
@@ -257,10 +258,11 @@ class Recording(ABC, Generic[S]):
             in the log and counts for no evidence
         failed : nodes of the action of which the rig, or you, know without looking at the values
             that they were not set: they count as free, and their values must be given
+        ask : number of the pending ask that it answers
         """
         given, asks = checked_failures(action, failed), self._state.asks
         row = self.moments.as_row(action, sample, allow_missing=True, failed=given)
-        asked = asks.find(action) if asks.pending else None
+        asked = asks.find(action, ask) if asks.pending or ask is not None else None
         number = None if asked is None else asked.number
         told = Told(action, _freeze(row), number, given, asked=asked)
         self._take(told if told.is_complete else replace(told, mark="lost"))
@@ -273,19 +275,28 @@ class Recording(ABC, Generic[S]):
             asked = self._state.asks.get(told.ask)
         self._take(replace(told, sample=_freeze(row), asked=asked))
 
-    def take_again(self, lines: Sequence[Told], pending: Sequence[Ask] = ()) -> Iterator[Told]:
-        """Take in a log from the start, line by line, each after the asks that had come before it.
+    def take_again(
+        self, lines: Sequence[Told], pending: Sequence[Ask] = (), given_up: Sequence[GivenUp] = ()
+    ) -> Iterator[Told]:
+        """Take in a log from the start, line by line, each after what had been asked for and given
+        up before it.
 
-        pending : asks that no line answers
+        pending, given_up : asks that no line answers
         """
-        due = asks_of(lines, pending)
+        due = steps_of(lines, pending, given_up)
         for told in lines:
             while due and due[0].rounds <= self.rounds:
-                self._put(due.popleft())
+                self._repeat(due.popleft())
             self.take(told)
             yield told
         while due:
-            self._put(due.popleft())
+            self._repeat(due.popleft())
+
+    def _repeat(self, step: Ask | GivenUp) -> None:
+        if isinstance(step, Ask):
+            self._put(step)
+        else:
+            self.withdraw(step.ask.number)
 
     def _take(self, told: Told) -> None:
         asks, state = self._state.asks, self.after(told)

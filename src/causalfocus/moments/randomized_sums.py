@@ -22,6 +22,8 @@ of one round per block; to count the sum of a block's residuals the sets of the 
 be fixed when it begins.
 
 **What must not be.** A round must not be withdrawn, or lost, because of its coin or its outcome.
+Nor may an outcome be told as that of another ask because of what it is: where several asks for one
+action are open, those who tell by the action alone must do so in the order of asking.
 
 **Memory.** About six arrays of p^3 numbers. A state is frozen: rounds are kept as they are until
 there are `max(p, 16)` of them, and then another state holds their sums; with many variables they
