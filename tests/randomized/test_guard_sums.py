@@ -11,7 +11,7 @@ from causalfocus.guarantees.randomized_record import (
     with_ask,
     without_ask,
 )
-from causalfocus.kernels.randomized.records import Stakes
+from causalfocus.kernels.randomized.records import Stakes, form_of
 from causalfocus.learner.parts import are_same, put_together, take_apart
 from causalfocus.moments.coin_record import CoinRecord
 from causalfocus.moments.effect_intervals import Intervals
@@ -118,7 +118,7 @@ def test_products_are_bounded_over_all_rows_within_intervals(seed: int) -> None:
 def plain_stakes(p: int, references: Floats) -> Stakes:
     one = np.repeat(np.eye(p, dtype=np.float32)[None], p, axis=0)
     none, begun = np.zeros((p, p)), np.ones(p, dtype=np.bool_)
-    return Stakes(begun, none, references, np.zeros_like(one), one, np.ones((p, p)))
+    return Stakes(begun, none, references, np.zeros_like(one), one, np.ones((p, p)), none)
 
 
 @pytest.mark.parametrize("slope", [0.9, 0.1])
@@ -213,7 +213,7 @@ def test_a_scale_is_fixed_in_the_first_round_of_a_row() -> None:
         for j in range(4):
             if before[j] == 0.0 and guards.scales[j] > 0.0:
                 q = np.eye(4)[j] - stakes.references[j]
-                assert guards.scales[j] == pytest.approx(SCALE * (q @ stakes.first[j] @ q))
+                assert guards.scales[j] == pytest.approx(SCALE * (q @ form_of(stakes, j) @ q))
                 assert not asked[j] and row is not None
             else:
                 assert guards.scales[j] == before[j]
