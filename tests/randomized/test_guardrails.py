@@ -208,7 +208,7 @@ def test_a_product_is_refuted() -> None:
     setup.play(times=0.4)
     said = refutation(setup.learner)
     assert "the response of X3 to X1 and X2 is not a sum" in said
-    assert "Set one variable at a time" in said
+    assert "keep one of the two causes fixed" in said
     (loudest, *_) = setup.learner.alarms()
     assert (loudest.kind, loudest.node, loudest.cause) == ("product", "X3", "X1 and X2")
 

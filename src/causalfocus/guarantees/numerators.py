@@ -80,9 +80,10 @@ class _ReportedRow:
             yield Numerator("shape", (), _log_mean(rows.shapes[j]), 0.0)
         regressors, training = self._regressors(self._own), self._parts[0]
         for g in rows.groups_of(j):
-            alone, others = rows.group(j, g), rows.without_group(j, g)
-            if alone[1] > 0.0:
-                log_m = log_density(*training, *alone, regressors, LOOSE)
+            alone, n_alone = rows.group(j, g)
+            if n_alone > 0.0:
+                log_m = log_density(*training, alone, n_alone, regressors, LOOSE)
+                others = rows.without_group(j, g)
                 log_m += log_density(*training, *others, regressors, math.inf)
                 yield Numerator("action", (g,), log_m, -math.log(2 * rows.p))
 

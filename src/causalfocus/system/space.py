@@ -36,8 +36,12 @@ class ModelClass:
 
     Examples
     --------
-    >>> ModelClass(min_effect=0.15, max_effect=1.5, noise_variance=(0.8, 1.2), intercept=False)
-    ModelClass(min_effect=0.15, max_effect=1.5, noise_variance=(0.8, 1.2), intercept=False)
+    >>> paper = ModelClass(0.15, max_effect=1.5, noise_variance=(0.8, 1.2), intercept=False)
+    >>> paper.contains(LinearSEM([[0, 0], [0.5, 0]], 1.0))
+    True
+    >>> known = ModelClass(min_effect=0.3, outcomes=["yield"], forbidden=[("flow", "heat")])
+    >>> known.unknown_effects(("heat", "flow", "yield")).tolist()
+    [[False, False, False], [True, False, False], [True, True, False]]
     """
 
     min_effect: float
