@@ -118,7 +118,7 @@ def test_products_are_bounded_over_all_rows_within_intervals(seed: int) -> None:
 def plain_stakes(p: int, references: Floats) -> Stakes:
     one = np.repeat(np.eye(p, dtype=np.float32)[None], p, axis=0)
     none, begun = np.zeros((p, p)), np.ones(p, dtype=np.bool_)
-    return Stakes(begun, none, references, np.zeros_like(one), one, np.ones((p, p)))
+    return Stakes(begun, none, references, np.zeros_like(one), one, np.ones((p, p)), none)
 
 
 @pytest.mark.parametrize("slope", [0.9, 0.1])

@@ -36,7 +36,7 @@ NONE = np.zeros((3, 3))
 def plain_stakes() -> Stakes:
     first = np.repeat(np.eye(3, dtype=np.float32)[None], 3, axis=0)
     begun = np.ones(3, dtype=np.bool_)
-    return Stakes(begun, NONE, NONE, np.zeros_like(first), first, np.ones((3, 3)))
+    return Stakes(begun, NONE, NONE, np.zeros_like(first), first, np.ones((3, 3)), NONE)
 
 
 def test_coins_of_lost_rounds_are_a_martingale() -> None:

@@ -76,8 +76,8 @@ class Stakes(NamedTuple):
     centres : (p, p), m of every row
     references : (p, p), a of every row
     directions : (p, p, p), for row j and cause k the weights of the coins, |w| = 1 or all zero
-    first, spreads : (p, p, p) and (p, p), from the rounds before the row was tested, the scale of
-        its tests: see `form_of`
+    first, spreads, anchors : (p, p, p) and (p, p) each, from the rounds before the row was tested,
+        the scale of its tests: see `form_of`
 
     Directions and first are whatever was laid, so they have as many digits as are kept: seven.
     """
@@ -88,17 +88,41 @@ class Stakes(NamedTuple):
     directions: Singles
     first: Singles
     spreads: Floats
+    anchors: Floats
 
 
 @kernel
 def form_of(stakes: Stakes, j: int) -> Floats:
-    """Return the form (p, p) of the scale of row j: q' form q for row b, q = (1, -b)."""
+    """Return the form (p, p) of the scale of row j: q' form q for row b, q = (1, -b).
+
+    It is kept with the residual about a row, the anchor, in the place of x_j: in seven digits of
+    x_j itself the noise of a precise instrument would be lost.
+    """
     p = len(stakes.spreads)
     found = np.empty((p, p))
     for r in range(p):
         for s in range(p):
             both = stakes.spreads[j, r] * stakes.spreads[j, s]
             found[r, s] = both * np.float64(stakes.first[j, r, s])
+    return turned_form(found, stakes.anchors[j], j)
+
+
+@kernel
+def turned_form(form: Floats, row: Floats, j: int) -> Floats:
+    """Return a form (p, p) of x_j and all others from that of x_j - row . x and all others; with
+    -row the other way round. row_j is zero.
+    """
+    found = form.copy()
+    bent = np.zeros(len(form))
+    for r in range(len(form)):
+        for s in range(len(form)):
+            bent[r] += form[r, s] * row[s]
+    value = form[j, j] + 2.0 * bent[j]
+    for r in range(len(form)):
+        value += row[r] * bent[r]
+        found[j, r] += bent[r]
+        found[r, j] += bent[r]
+    found[j, j] = value
     return found
 
 

@@ -28,7 +28,15 @@ from causalfocus.kernels.randomized.matrices import (
     factor,
     multiply,
 )
-from causalfocus.kernels.randomized.records import Bets, Pool, Stakes, Sums, form_of, kept_form
+from causalfocus.kernels.randomized.records import (
+    Bets,
+    Pool,
+    Stakes,
+    Sums,
+    form_of,
+    kept_form,
+    turned_form,
+)
 
 CLEAR = 3.0
 """Standard errors from which on a coin is taken to move a variable."""
@@ -71,6 +79,7 @@ def next_stakes(sums: Sums, stakes: Stakes, unknown: Bools, growth: float) -> St
     p = len(stakes.is_begun)
     is_begun, first, spreads = stakes.is_begun.copy(), stakes.first.copy(), stakes.spreads.copy()
     centres, references = stakes.centres.copy(), stakes.references.copy()
+    anchors = stakes.anchors.copy()
     directions = np.zeros((p, p, p), dtype=np.float32)
     for j in range(p):
         n = sums.pool.rounds[j]
@@ -81,7 +90,8 @@ def next_stakes(sums: Sums, stakes: Stakes, unknown: Bools, growth: float) -> St
         if not is_begun[j] and _may_begin(spread, causes, j, n):
             is_begun[j] = True
             references[j] = _least_squares(spread, causes, j)
-            form = _scale(spread, references[j], causes, j, n)
+            anchors[j] = references[j]
+            form = turned_form(_scale(spread, references[j], causes, j, n), -references[j], j)
             spreads[j] = np.sqrt(np.maximum(np.diag(form), 0.0))
             first[j] = kept_form(form, spreads[j])
             for k in causes:
@@ -95,7 +105,7 @@ def next_stakes(sums: Sums, stakes: Stakes, unknown: Bools, growth: float) -> St
                 directions[j] = _directions(sums, causes, coins, j, growth)
                 for r in range(len(causes)):
                     references[j, causes[r]] += step[r]
-    return Stakes(is_begun, centres, references, directions, first, spreads)
+    return Stakes(is_begun, centres, references, directions, first, spreads, anchors)
 
 
 @kernel
@@ -108,6 +118,7 @@ def no_stakes(p: int) -> Stakes:
         none.copy(),
         np.zeros((p, p, p), dtype=np.float32),
         np.zeros((p, p, p), dtype=np.float32),
+        none.copy(),
         none.copy(),
     )
 
