@@ -337,8 +337,9 @@ def _keep_beginnings(stakes: Stakes, last: Stakes) -> Stakes:
         mine[missing] = theirs[missing]
     if np.array_equal(stakes.is_begun, last.is_begun):
         return stakes._replace(first=last.first, spreads=last.spreads, anchors=last.anchors)
-    for mine, theirs in zip(stakes[-3:], last[-3:], strict=True):
-        mine[last.is_begun] = theirs[last.is_begun]
+    stakes.first[last.is_begun] = last.first[last.is_begun]
+    stakes.spreads[last.is_begun] = last.spreads[last.is_begun]
+    stakes.anchors[last.is_begun] = last.anchors[last.is_begun]
     return stakes
 
 
