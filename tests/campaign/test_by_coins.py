@@ -8,6 +8,7 @@ import pytest
 import causalfocus as cf
 from causalfocus.campaign import Campaign
 from causalfocus.learner.parts import are_same
+from causalfocus.report.campaign_report import report_html
 from worlds import CHAIN, action_set, rig
 
 ACTIONS = action_set(CHAIN.names)
@@ -126,3 +127,15 @@ def test_a_round_with_another_target_than_was_asked_for_is_no_evidence(path: Pat
         campaign.correct(at, values, "the wrong valve", action=cf.do(wrong, value))
         after = campaign.learner.state.coins
         assert coins is not None and after is not None and after.sums.n == coins.sums.n - 1
+
+
+def test_a_report_does_not_speak_of_gaussian_noise(path: Path) -> None:
+    with new(path) as campaign:
+        play(campaign, 30)
+        text = report_html(campaign)
+        assert "Gaussian" not in text and "if the graph is right" not in text
+        assert "No bet against them has won anything" in text
+    with new(path.with_name("other.campaign"), "gaussian") as campaign:
+        play(campaign, 30)
+        assert "the noise is Gaussian" in (text := report_html(campaign))
+        assert "if the graph is right" in text

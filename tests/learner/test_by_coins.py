@@ -238,3 +238,21 @@ def test_a_number_must_be_pending_and_for_the_action() -> None:
     with pytest.raises(cf.InvalidInputError, match=f"Number {ask.number} asks for"):
         learner.tell(cf.OBSERVE, rig()(cf.OBSERVE), ask=ask.number)
     assert learner.rounds == 40 and learner.pending == (ask,)
+
+
+def test_nothing_is_settled_once_the_assumptions_are_refuted() -> None:
+    """Whoever throws rounds away by their coin sees intervals, and no verdicts any more."""
+    learner, system = play(new(), rig(), 600), rig(9)
+    assert not learner.has_stopped
+    assert any(one.verdict != "open" for one in learner.effects())
+    while not learner.has_stopped and learner.rounds < 800:
+        action = learner.ask()
+        (ask,) = learner.pending
+        if dict(action.settings).get("X1", 0.0) > 0.0:
+            learner.withdraw(ask.number)
+        else:
+            learner.tell(action, system(action))
+    assert learner.is_refuted and "lost at the high end of X1" in (learner.result().refuted or "")
+    learner.continue_after_stop()
+    play(learner, system, 5)
+    assert {(one.verdict, one.is_settled) for one in learner.effects()} == {("open", False)}

@@ -98,6 +98,9 @@ class Guarantee(ABC):
     plans_sets: ClassVar[bool] = False
     """Whether `plan` says which variables to set; then nothing is pursued and no game is played."""
 
+    assumes_noise: ClassVar[bool] = True
+    """Whether the noise is taken for Gaussian and the intervals for those of the right graph."""
+
     tosses_coins: ClassVar[bool] = True
     """Whether a fair coin picks the ends of the ranges, unless the user asks for the game to."""
 

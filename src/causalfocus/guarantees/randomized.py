@@ -72,6 +72,7 @@ class RandomizedRule(Guarantee):
     plays_game: ClassVar[bool] = False
     gains_are_divergences: ClassVar[bool] = False
     plans_sets: ClassVar[bool] = True
+    assumes_noise: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         super().__post_init__()

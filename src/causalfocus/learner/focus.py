@@ -1,5 +1,6 @@
 """FOCUS: ask, tell, and stop with a certificate (Algorithm focus). The way of a round: `round`."""
 
+import math
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -220,9 +221,14 @@ class Focus(Recording[FocusState]):
     def effects(self) -> Effects:
         """On every pair of variables: estimate, interval, verdict, and what it waits for. Under the
         randomized rule all of it is right at the same time, at any moment, except with probability
-        delta; under the others verdicts come with the certificate.
+        delta; under the others verdicts come with the certificate. Once the assumptions were
+        refuted all pairs are open for ever: what an interval holds was proved by them.
         """
         rows = self.guarantee.effects(self.moments, self.decision, self.estimate)
+        if self.is_refuted:
+            rows = tuple(
+                replace(one, verdict="open", is_settled=False, waits_for=math.inf) for one in rows
+            )
         return Effects(rows, self.rounds)
 
     def result(self) -> Result:

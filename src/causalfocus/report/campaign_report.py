@@ -64,6 +64,7 @@ def report_html(campaign: Campaign) -> str:
                 epsilon=specification.epsilon,
                 delta=specification.delta,
                 rule=specification.rule,
+                assumes_noise=campaign.learner.guarantee.assumes_noise,
                 notes=notes[-MOST_NOTES:],
                 digest=last[0].digest.hex() if last else "the specification",
                 **drawings(campaign, now),
