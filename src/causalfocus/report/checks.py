@@ -6,7 +6,7 @@ under each action; and the evidence of each kind of alarm as the samples came in
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -14,7 +14,7 @@ import numpy as np
 from scipy import stats
 
 from causalfocus.arrays import Floats
-from causalfocus.guarantees.alarm import Kind
+from causalfocus.guarantees.alarm import Alarm, Kind
 from causalfocus.learner.focus import Focus
 from causalfocus.learner.protocol import Told
 from causalfocus.moments.moments import Moments
@@ -43,6 +43,9 @@ KIND_WORDS: Final[dict[Kind, str]] = {
     "weak": "a weak effect",
     "effect": "an effect out of range",
     "loss": "missing values depend on the action",
+    "line": "no linear equation is left",
+    "selection": "rounds are lost by the coin",
+    "interference": "rounds disturb each other",
 }
 
 
@@ -77,21 +80,34 @@ def evidence_of(learner: Focus) -> list[Told]:
 
 def alarm_history(learner: Focus) -> dict[Kind, list[tuple[int, float]]]:
     """The loudest alarm of each kind at rounds that grow by eight percent, from the log."""
-    moments = Moments(learner.names)
     history: dict[Kind, list[tuple[int, float]]] = {}
     due = 32.0
-    for number, told in enumerate(learner.log, 1):
-        if learner.is_evidence(told):
-            moments.add(told.effective_action, told.sample)
+    for number, alarms in enumerate(_alarms_by_round(learner), 1):
         if number < due and number < learner.rounds:
             continue
         due = number * GROWTH
-        for alarm in reversed(learner.alarms(moments)):
+        for alarm in reversed(alarms()):
             points = history.setdefault(alarm.kind, [])
             if points and points[-1][0] == number:
                 points.pop()
             points.append((number, alarm.evidence))
     return history
+
+
+def _alarms_by_round(learner: Focus) -> Iterator[Callable[[], tuple[Alarm, ...]]]:
+    """After every round of the log, what would tell its alarms. Under a rule by coins the asks
+    count as well as what was told, so that a twin learns all again.
+    """
+    if learner.state.coins is not None:
+        twin, asks = learner.replay(()), learner.state.asks
+        for _ in twin.take_again(tuple(learner.log), asks.pending, asks.given_up):
+            yield twin.alarms
+        return
+    moments = Moments(learner.names)
+    for told in learner.log:
+        if learner.is_evidence(told):
+            moments.add(told.effective_action, told.sample)
+        yield lambda: learner.alarms(moments)
 
 
 def check_picture(learner: Focus) -> Figure:
