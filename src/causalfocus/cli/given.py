@@ -8,6 +8,7 @@ from pathlib import Path
 from causalfocus.errors import InvalidInputError
 from causalfocus.system.action_set import ActionSet
 from causalfocus.system.sem import LinearSEM
+from causalfocus.system.space import ModelClass
 
 
 def load_model(path: Path) -> LinearSEM:
@@ -60,9 +61,23 @@ def _numbers(texts: Sequence[str], what: str, example: str) -> dict[str, float]:
     return found
 
 
-def forbidden_effects(texts: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Pairs (cause, effect), from texts such as flow=heat."""
-    return tuple(_split(text, "forbidden effect", "flow=heat") for text in texts)
+def model_class(
+    bounds: tuple[float, float | None, tuple[float, float] | None],
+    *,
+    intercept: bool,
+    outcomes: Sequence[str] | None,
+    forbidden: Sequence[str] | None,
+    acyclic: bool,
+) -> ModelClass:
+    """What matters and what is known.
+
+    Parameters
+    ----------
+    bounds : smallest effect, largest effect, range of the noise variances
+    forbidden : effects that there cannot be, as texts such as flow=heat, the cause first
+    """
+    pairs = [_split(text, "forbidden effect", "flow=heat") for text in forbidden or ()]
+    return ModelClass(*bounds, intercept, outcomes=outcomes or (), forbidden=pairs, acyclic=acyclic)
 
 
 def checked_range(name: str, text: str) -> tuple[float, float]:

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from causalfocus.cli.given import action_set, forbidden_effects, load_model
+from causalfocus.cli.given import action_set, load_model, model_class
 from causalfocus.cli.options import (
     Acyclic,
     AnyRule,
@@ -83,14 +83,9 @@ def plan(
 
     Exit code 1 if the given system can never be certified with these actions.
     """
-    space = ModelClass(
-        min_effect,
-        max_effect,
-        noise,
-        intercept=intercept,
-        outcomes=outcome or (),
-        forbidden=forbidden_effects(forbid or []),
-        acyclic=acyclic,
+    bounds = min_effect, max_effect, noise
+    space = model_class(
+        bounds, intercept=intercept, outcomes=outcome, forbidden=forbid, acyclic=acyclic
     )
     given = [load_model(model)] if model else []
     names = given[0].names if given else _names(ranges or [], nodes)

@@ -11,7 +11,7 @@ import numpy as np
 import typer
 from rich.console import Console
 
-from causalfocus.cli.given import action_set, forbidden_effects, load_model
+from causalfocus.cli.given import action_set, load_model, model_class
 from causalfocus.cli.options import (
     Acyclic,
     AnyRule,
@@ -89,14 +89,9 @@ def simulate(
     as_json: AsJson = False,
 ) -> None:
     """Run a learner on a system until it has a certificate; exit code 3 if it is not."""
-    space = ModelClass(
-        min_effect,
-        max_effect,
-        noise,
-        intercept=intercept,
-        outcomes=outcome or (),
-        forbidden=forbidden_effects(forbid or []),
-        acyclic=acyclic,
+    bounds = min_effect, max_effect, noise
+    space = model_class(
+        bounds, intercept=intercept, outcomes=outcome, forbidden=forbid, acyclic=acyclic
     )
     truth = (
         load_model(model) if model else random_sem(nodes, density=density, seed=seed, space=space)

@@ -39,7 +39,7 @@ from causalfocus.guarantees.mixture import (
     step_and_stride,
 )
 from causalfocus.guarantees.numerators import row_regressors
-from causalfocus.guarantees.terms import Rival, Spread, Step
+from causalfocus.guarantees.terms import Rival, Spread, Step, claim_of_effects
 from causalfocus.guarantees.verdicts import Interval
 from causalfocus.kernels.arithmetic.sets import nondescendants
 from causalfocus.kernels.evidence import pairs
@@ -97,15 +97,7 @@ class GaussianRule(Guarantee):
         return math.inf if self.epsilon is None else self.epsilon, self.space.min_effect
 
     def claim_in_words(self) -> str:
-        within = (
-            "in this direction"
-            if self.epsilon is None
-            else f"within {self.epsilon:g} of its weight"
-        )
-        return (
-            f"every effect shown is there and {within}, and every effect of size "
-            f"{self.space.min_effect:g} or more is shown"
-        )
+        return claim_of_effects("effect", self.epsilon, self.space.min_effect)
 
     def assumptions_in_words(self) -> str:
         return WORLD

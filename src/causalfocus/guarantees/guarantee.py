@@ -172,12 +172,14 @@ class Guarantee(ABC):
         del number, row
         return coins
 
-    def plan(self, moments: Moments, estimate: LinearSEM, last: SetPlan | None) -> SetPlan:
-        """Which variables to set in the rounds to come, and how often, by what is known now.
+    def plan(self, moments: Moments, estimate: LinearSEM, last: SetPlan | None) -> SetPlan | None:
+        """Which variables to set in the rounds to come, and how often, by what is known now; None
+        of a rule that makes no plans.
 
         last : the plan before
         """
-        raise NotImplementedError(f"The rule {self.name!r} makes no plans.")
+        del moments, estimate, last
+        return None
 
     def own_design(self, model: LinearSEM) -> OwnDesign | None:
         """The best design for a known system, of a rule that plans; None of one that does not."""

@@ -43,7 +43,7 @@ from causalfocus.guarantees.randomized_record import (
     with_ask,
     without_ask,
 )
-from causalfocus.guarantees.terms import OwnDesign, Rival, Spread
+from causalfocus.guarantees.terms import OwnDesign, Rival, Spread, claim_of_effects
 from causalfocus.guarantees.verdicts import Interval, Stand, Verdict
 from causalfocus.moments.coin_record import CoinRecord
 from causalfocus.moments.effect_intervals import Intervals, no_intervals
@@ -279,15 +279,7 @@ class RandomizedRule(Guarantee):
         return bool((off <= self.demands.epsilon)[is_shown].all())
 
     def claim_in_words(self) -> str:
-        within = (
-            "in this direction"
-            if self.epsilon is None
-            else f"within {self.epsilon:g} of its weight"
-        )
-        return (
-            f"every direct effect shown is there and {within}, and every effect of size "
-            f"{self.space.min_effect:g} or more is shown"
-        )
+        return claim_of_effects("direct effect", self.epsilon, self.space.min_effect)
 
     def assumptions_in_words(self) -> str:
         return (

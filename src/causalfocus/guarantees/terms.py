@@ -24,6 +24,18 @@ class Rival:
     changes: str
 
 
+def claim_of_effects(what: str, epsilon: float | None, min_effect: float) -> str:
+    """The claim of a rule that reports effects, in words.
+
+    what : is reported, such as "effect"
+    """
+    within = "in this direction" if epsilon is None else f"within {epsilon:g} of its weight"
+    return (
+        f"every {what} shown is there and {within}, and every effect of size {min_effect:g} or "
+        f"more is shown"
+    )
+
+
 class Step(NamedTuple):
     """A way on for someone whose assumptions are refuted.
 

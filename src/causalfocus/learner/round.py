@@ -211,6 +211,8 @@ class Rounds:
         if before is not None:
             last = SetPlan(rule.choices.arrays[0][before.at], before.shares)
         plan = rule.plan(moments, estimate, last)
+        if plan is None:
+            return rule, counts, schedule
         choices = choices_with(rule.choices, plan.sets)
         if choices is not rule.choices:
             rule = rule.on(choices)

@@ -9,7 +9,7 @@ import typer
 from causalfocus.campaign import Campaign, CampaignError, Specification
 from causalfocus.campaign.samples import number_in
 from causalfocus.cli.campaign.options import File, is_at_terminal, pairs_in
-from causalfocus.cli.given import action_set, forbidden_effects
+from causalfocus.cli.given import action_set, model_class
 from causalfocus.cli.options import (
     Acyclic,
     AsJson,
@@ -20,7 +20,6 @@ from causalfocus.cli.options import (
 )
 from causalfocus.errors import InvalidInputError
 from causalfocus.guarantees import DEFAULT_RULE
-from causalfocus.system.space import ModelClass
 
 
 def new(
@@ -109,13 +108,11 @@ def new(
                 tolerances=tolerances,
             ),
             units=tuple(units.get(name, "") for name in names),
-            space=ModelClass(
-                smallest,
-                max_effect,
-                noise,
+            space=model_class(
+                (smallest, max_effect, noise),
                 intercept=intercept,
-                outcomes=outcome or (),
-                forbidden=forbidden_effects(forbid or []),
+                outcomes=outcome,
+                forbidden=forbid,
                 acyclic=acyclic,
             ),
             epsilon=_accuracy(accuracy),
