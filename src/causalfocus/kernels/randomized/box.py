@@ -30,10 +30,15 @@ import numpy as np
 from causalfocus.arrays import Bools, Floats, Ints
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.randomized.ball import NO_ROW, Ball, largest_ratios
-from causalfocus.kernels.randomized.ellipsoid import highest, smallest_ellipsoid
+from causalfocus.kernels.randomized.ellipsoid import (
+    Nats,
+    highest,
+    largest_distances,
+    smallest_ellipsoid,
+    squares_over,
+)
 from causalfocus.kernels.randomized.matrices import (
     dual_lengths,
-    factor,
     invert_any,
     largest_share,
     multiply,
@@ -54,18 +59,8 @@ SAFETY = 1e-4
 STEPS = 4
 """How often the box is made smaller."""
 
-PARTS = (0.4, 1.0)
-"""Of the usual slope, that k is above the share of the grams."""
-
 PASSES = 6
 """Over the parts of a sum, to see which are bounded by themselves."""
-
-
-class Nats(NamedTuple):
-    """What a test needs on top of log(1 / delta): one of all coins of a row, and a direction."""
-
-    all_coins: float
-    direction: float
 
 
 class Box(NamedTuple):
@@ -73,12 +68,6 @@ class Box(NamedTuple):
 
     low: Floats
     high: Floats
-
-
-@kernel
-def largest_distances(squares: Floats, scale: float, h: float) -> Floats:
-    """Return the largest S that tests leave where V is at most squares."""
-    return np.sqrt((squares + scale) * (2.0 * h + np.log1p(squares / scale)))
 
 
 @kernel
@@ -130,14 +119,8 @@ def largest_squares(row: Row, ball: Ball, share: float, there: Family, box: Box)
                 other = -left[k, r] * (box.high[r] - ball.middle[r])
                 alone[k] += 2.0 * max(one, other)
                 left[k, r] = 0.0
-    steep = np.median(dual_lengths(ball.upper, left)) / ball.radius
-    upper, most = np.empty((u, u)), np.full(q, math.inf)
-    for part in PARTS:
-        by = share + part * steep
-        if factor(by * ball.form - row.grams, upper):
-            bent = dual_lengths(upper, left) ** 2 * (1.0 + 1e-9)
-            most = np.minimum(most, by * ball.radius**2 + bent)
-    return there.squares + most + alone
+    rest = Family(there.distances, there.moves, there.squares, left)
+    return squares_over(rest, row.grams, ball, share) + alone
 
 
 @kernel
@@ -218,8 +201,7 @@ def bound_row(
     """Return bounds of the unknown coefficients of row j over all rows that no test rejects at a
     level in nats; infinite where there are none. If some low is above its high, no row is left.
 
-    own : nats on top of the level, for the test of all coins and for each direction: their shares
-        of the error probability
+    own : nats on top of the level for every test: its share of the error probability
     known : bounds at the same level by earlier rounds, infinite if there are none
     """
     u = len(causes)
@@ -228,7 +210,11 @@ def bound_row(
     if not row.is_bounded:
         return nothing
     ratios = largest_ratios(row)
-    ball = smallest_ellipsoid(row, ratios, level + own.all_coins + SAFETY)
+    scale = ratios.least_scale * SCALE / scale_of_coins(u)
+    above = Nats(
+        level + own.all_coins + SAFETY, level + own.aim + SAFETY, level + own.direction + SAFETY
+    )
+    ball = smallest_ellipsoid(row, ratios, scale, above)
     if math.isinf(ball.radius):
         return nothing
     if ball.radius == NO_ROW:
@@ -238,14 +224,13 @@ def bound_row(
         reference[r] = stakes.references[j, causes[r]]
     box = _box_of(row, ball, Box(known.low - reference, known.high - reference))
     share = largest_share(ball.form, ball.upper, row.grams)
-    scale = ratios.least_scale * SCALE / scale_of_coins(u)
     there, weights = move_centre(row.directions, row.grams, ball.middle), _weights(row)
     sizes = ball.radius * dual_lengths(ball.upper, row.directions.moves)
     for _ in range(STEPS):
         if (box.low > box.high).any():
             break
         squares = largest_squares(row, ball, share, there, box)
-        distances = largest_distances(squares, scale, level + own.direction + SAFETY)
+        distances = largest_distances(squares, scale, above.direction)
         if not np.isfinite(distances).all():
             break
         _cut(row, ball, weights, distances, box)
