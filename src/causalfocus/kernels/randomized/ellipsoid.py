@@ -174,8 +174,8 @@ def blend(ball: Ball, more: Inequality, part: float) -> Ball:
 
 
 @kernel
-def largest_distances(squares: Floats, scale: float, h: float) -> Floats:
-    """Return the largest S that tests leave where V is at most squares."""
+def largest_distances(squares: Floats, scale: float, h: Floats) -> Floats:
+    """Return the largest S that tests leave at levels h where V is at most squares."""
     return np.sqrt((squares + scale) * (2.0 * h + np.log1p(squares / scale)))
 
 
@@ -204,7 +204,7 @@ def aim_over(row: Row, ball: Ball, a: int, scale: float, h: float) -> Inequality
     moves, share = row.aims.moves[a], largest_share(ball.form, ball.upper, row.grams)
     there = move_centre(row.aims, row.grams, ball.middle)
     squares = squares_over(there, row.grams, ball, share)
-    most = largest_distances(squares, scale, h)[a]
+    most = largest_distances(squares, scale, np.full(N_AIMS, h))[a]
     if not (math.isfinite(most) and most > 0.0 and dot(moves, moves) > 0.0):
         return Inequality(np.zeros(ball.form.shape), np.zeros(len(moves)), -(ball.radius**2))
     unit, at = (ball.radius / most) ** 2, row.aims.distances[a]
