@@ -7,11 +7,13 @@ and computes every test from its definition.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
 from causalfocus.arrays import Bools, Floats, Ints
-from causalfocus.kernels.randomized.records import Stakes, form_of
+from causalfocus.guarantees.randomized_intervals import own_nats
+from causalfocus.kernels.randomized.records import N_AIMS, Stakes, form_of
 from causalfocus.kernels.randomized.row_tests import NEAR, SCALE, scale_of_coins
 from causalfocus.moments.randomized_sums import RandomizedSums
 
@@ -130,17 +132,18 @@ class Literal:
         return found
 
     def sums(self, j: int, b: Floats, k: int | None) -> tuple[Floats, Floats]:
-        """S and V of every coin, or of direction k."""
+        """S and V of every coin, or of direction k; after the causes of a row come its aims."""
         s, v = np.zeros(len(b)), np.zeros(len(b))
+        aimed = [0.0, 0.0]
         for stakes, signs, r in self.residuals(j, b):
             if k is None:
                 s += signs * r
                 v += signs**2 * r**2
             else:
                 w = stakes.directions[j, k].astype(np.float64)
-                s[k] += (w * signs).sum() * r
-                v[k] += (w**2 * signs**2).sum() * r**2
-        return (s, v) if k is None else (s[[k]], v[[k]])
+                aimed[0] += float((w * signs).sum()) * r
+                aimed[1] += float((w**2 * signs**2).sum()) * r**2
+        return (s, v) if k is None else (np.array(aimed[:1]), np.array(aimed[1:]))
 
     def log_evidence(self, j: int, b: Floats, k: int | None) -> float:
         """Against b as row j, the larger one of all coins or that of direction k."""
@@ -196,24 +199,43 @@ def bench(
     noise: Noise = gaussian,
     seed: int = 0,
     unknown: Bools | None = None,
+    large: float = math.inf,
     **options: float,
 ) -> Bench:
     """A new rig and nothing asked."""
     p = len(weights)
     rig = Rig(weights, noise, np.random.default_rng([seed, 1]), **options)  # type: ignore[arg-type]
     mask = ~np.eye(p, dtype=np.bool_) if unknown is None else unknown
-    state = RandomizedSums.empty(mask)
+    state = RandomizedSums.empty(mask, large)
     return Bench(rig, np.random.default_rng([seed, 2]), state, most=max(p, 2))
 
 
-def bounded_evidence(state: RandomizedSums, j: int, b: Floats) -> tuple[float, Floats]:
-    """Log evidence against b as row j with V as it is bounded: the larger one of all coins, and of
-    directions (p,).
-    """
+class Against(NamedTuple):
+    """Log evidence against a row: the larger one of all coins, of directions (p,), and of aims."""
+
+    coins: float
+    directions: Floats
+    aims: Floats
+
+    def excess(self, state: RandomizedSums, j: int, b: Floats, level: float) -> float:
+        """How far the tests of row j are from rejecting b at a level: negative if one does."""
+        own = own_nats(state.unknown)
+        unknown = state.unknown[j]
+        shares = np.where(np.abs(b) >= state.large[j], 1.0, 1.0 / unknown.sum())[unknown]
+        needed = level + own.direction + np.log(shares.sum() / (shares * unknown.sum()))
+        return min(
+            level + own.all_coins - self.coins,
+            float((level + own.aim - self.aims).min()),
+            float((needed - self.directions[unknown]).min()),
+        )
+
+
+def bounded_evidence(state: RandomizedSums, j: int, b: Floats) -> Against:
+    """Log evidence against b as row j with V as it is bounded."""
     reading = state.read()
     stakes, sums = reading.stakes, reading.sums
     if not stakes.is_begun[j]:
-        return 0.0, np.zeros(len(b))
+        return Against(0.0, np.zeros(len(b)), np.zeros(N_AIMS))
     q = -b.copy()
     q[j] = 1.0
     far, near, aimed = scales_of(stakes, j, b, np.flatnonzero(state.unknown[j]))
@@ -224,4 +246,5 @@ def bounded_evidence(state: RandomizedSums, j: int, b: Floats) -> tuple[float, F
         v = tests.squares[j] - 2 * tests.crossed[j] @ d + bent
         found.append(evidence(tests.moved[j] @ q, v, rho))
     tossed = sums.pool.counts[j] > 0
-    return max(math.fsum(found[0][tossed]), math.fsum(found[1][tossed])), found[2]
+    coins = max(math.fsum(found[0][tossed]), math.fsum(found[1][tossed]))
+    return Against(coins, found[2][: len(b)], found[2][len(b) :])

@@ -12,6 +12,7 @@ import pytest
 from scipy import stats
 
 from causalfocus.arrays import Floats
+from causalfocus.kernels.randomized.records import N_AIMS
 from randomized.rigs import CHAIN, LOOP, NOISES, bench, bounded_evidence
 
 N_ROUNDS = 5
@@ -78,18 +79,18 @@ def test_weights_that_see_their_own_coin_would_win() -> None:
 
 @pytest.mark.parametrize("name", sorted(NOISES))
 def test_the_true_row_is_rarely_rejected_in_whole_runs(name: str) -> None:
-    """Adaptive targets and directions, batches told in an order that depends on the outcomes, the
-    largest evidence of all times: above log(1/a) with probability at most a, for every test.
+    """Adaptive targets, directions and aims, batches told in an order that depends on the outcomes,
+    the largest evidence of all times: above log(1/a) with probability at most a, for every test.
     """
     n_runs, share = 120, 0.2
-    wins = np.zeros(4, dtype=np.int64)
+    wins = np.zeros(4 + N_AIMS, dtype=np.int64)
     for seed in range(n_runs):
         weights = LOOP if seed % 2 else CHAIN
         one = bench(weights, NOISES[name], seed=seed)
-        most = np.full(4, -math.inf)
+        most = np.full(len(wins), -math.inf)
         for _ in range(22):
             one.play(8, batch=1 + 3 * (seed % 2))
-            coins, directions = bounded_evidence(one.state, 1, weights[1])
-            most = np.maximum(most, [coins, *directions])
+            against = bounded_evidence(one.state, 1, weights[1])
+            most = np.maximum(most, [against.coins, *against.directions, *against.aims])
         wins += most >= math.log(1 / share)
     assert wins.max() <= stats.binom.ppf(1 - 1e-5, n_runs, share)

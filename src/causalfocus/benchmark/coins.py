@@ -11,7 +11,7 @@ import pickle
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from typing import Final
 
@@ -22,7 +22,7 @@ from causalfocus.arrays import Floats
 from causalfocus.benchmark.certificates import UNBOUNDED
 from causalfocus.benchmark.problems import DENSITY, EPSILON
 from causalfocus.guarantees.randomized import RandomizedRule
-from causalfocus.guarantees.randomized_design import task_of
+from causalfocus.guarantees.randomized_design import nats_of, task_of
 from causalfocus.learner.focus import Focus
 from causalfocus.system.action_set import ActionSet
 from causalfocus.system.actions import Action, action_as_arrays
@@ -220,7 +220,8 @@ def ideal_of(system: HiddenCauseSystem, actions: ActionSet) -> float:
     for _ in range(6):
         is_one = actions.at_once == 1
         tosses = rounds / (model.p if is_one else 4.0)
-        rounds = ideal_rounds(task_of(rule, known, None, tosses), "singles" if is_one else "halves")
+        task = replace(task_of(rule, known, None, tosses), nats=nats_of(rule, tosses))
+        rounds = ideal_rounds(task, "singles" if is_one else "halves")
     return rounds
 
 

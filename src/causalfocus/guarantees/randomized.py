@@ -58,6 +58,10 @@ LARGEST_EXACT: Final = 14
 """Variables up to which the guess is that of the exact engine, from all samples; with more it comes
 from the coins alone, and no moments are kept."""
 
+JUST_BELOW: Final = 1.0 - 1e-6
+"""Of min_effect, from where on an effect has a large share of delta: what is bounded by this is
+below min_effect."""
+
 
 @dataclass(frozen=True)
 class RandomizedRule(Guarantee):
@@ -125,7 +129,7 @@ class RandomizedRule(Guarantee):
         return len(self.actions.names) <= LARGEST_EXACT
 
     def new_coins(self) -> CoinRecord:
-        return new_record(self.unknown)
+        return new_record(self.unknown, JUST_BELOW * self.demands.min_effect)
 
     def coins_with_ask(self, coins: CoinRecord, intent: Intent) -> CoinRecord:
         return with_ask(coins, intent)

@@ -41,6 +41,10 @@ middle is noise, and takes the rest."""
 MOST_WIDER: Final = 2.0
 """Than is foretold: intervals that are wider are about to become narrower."""
 
+UNSETTLED: Final = 0.95
+"""Of the half width that is foretold: the radius of a pair that is open, at most. What is open
+needs more rounds, whatever is foretold."""
+
 PLAN_AHEAD: Final = 0.1
 LEAST_AHEAD: Final = 32.0
 """A plan is for this share of the rounds so far, and at least for so many."""
@@ -73,9 +77,21 @@ def half_ranges_of(rule: "RandomizedRule") -> Floats:
 
 
 def nats_of(rule: "RandomizedRule", tosses: float) -> float:
-    """What a direction has to reach after so many tosses of a coin."""
+    """What a direction has to reach after so many tosses of a coin, if all have equal shares."""
     tosses = max(tosses, 1.0)
     return rule.threshold + own_nats(rule.unknown).direction + 0.5 * math.log1p(tosses / SCALE)
+
+
+def _saved_nats(rule: "RandomizedRule", model: LinearSEM) -> float:
+    """What unequal shares save where all but the large effects of a model are settled: the mean
+    over the rows.
+    """
+    n = rule.unknown.sum(axis=1)
+    n_large = (rule.unknown & (np.abs(model.weights) >= rule.demands.min_effect)).sum(axis=1)
+    rows = n > 0
+    total = n_large[rows] + 1.0 + (n - n_large)[rows] / n[rows]
+    saved = np.log(n[rows] / np.minimum(total, n[rows]))
+    return float(saved.mean()) if rows.any() else 0.0
 
 
 def task_of(
@@ -96,7 +112,7 @@ def task_of(
         noise=model.noise_variances,
         half_ranges=half_ranges_of(rule),
         radii=np.where(asked & (radii > 0.0), radii, math.inf),
-        nats=nats_of(rule, tosses),
+        nats=nats_of(rule, tosses) - _saved_nats(rule, model),
         at_once=rule.actions.at_once,
         base_cost=prices.base,
         costs=prices.each,
@@ -129,7 +145,10 @@ def _with_experience(task: CoinTask, covered: Floats, kept: Intervals) -> CoinTa
     factor[is_known] = kept.half[is_known] / foretold[is_known]
     usual = float(np.median(factor[is_known])) if is_known.any() else MOST_WIDER
     factor[~is_known] = usual
-    return replace(task, radii=task.radii / np.clip(factor, 1.0, MOST_WIDER))
+    radii = task.radii / np.clip(factor, 1.0, MOST_WIDER)
+    is_open = np.isfinite(radii) & np.isfinite(foretold) & (foretold > 0.0)
+    most = np.where(is_open, UNSETTLED * foretold, math.inf)
+    return replace(task, radii=np.minimum(radii, most))
 
 
 def plan_for(

@@ -1,12 +1,13 @@
 """Intervals of all direct effects by the coins alone, simultaneous and at all times.
 
-Every row has two tests of all coins and one direction for every unknown coefficient. At delta, a
-tenth of it is shared by the tests of all coins, a twentieth goes to the `guardrails`, and the rest
-is shared by the directions, in equal parts. By the union of their errors the true rows pass all
-tests at all times, except with probability delta: then every interval, and the intersection of
-those of all times, holds its effect. The proofs are in `kernels.randomized`: `row_tests`, `ball`
-and `box`. If an intersection is empty, no linear system passes: that is a refutation, false with a
-probability that is part of the same delta.
+Every row has two tests of all coins, two aims, and one direction for every unknown coefficient. At
+delta, a twentieth goes to the tests of all coins, one to the aims and one to the `guardrails`, each
+in equal parts. The rest is shared by the rows, in proportion to their unknown coefficients, and in
+a row by its directions, as is told in `kernels.randomized.box`. By the union of their errors the
+true rows pass all tests at all times, except with probability delta: then every interval, and the
+intersection of those of all times, holds its effect. The proofs are in `kernels.randomized`:
+`row_tests`, `ball`, `ellipsoid` and `box`. If an intersection is empty, no linear system passes:
+that is a refutation, false with a probability that is part of the same delta.
 
 A coefficient has no bound while its row has fewer coins that were tossed than unknown coefficients:
 `unidentified_rows` names such rows. A variable that cannot be set and is no outcome leaves the rows
@@ -22,12 +23,17 @@ import numpy as np
 
 from causalfocus.arrays import Bools, Floats
 from causalfocus.errors import InvalidInputError
-from causalfocus.kernels.randomized.box import Box, Nats, bound_row
+from causalfocus.kernels.randomized.box import Box, Sizes, bound_row
+from causalfocus.kernels.randomized.ellipsoid import Nats
+from causalfocus.kernels.randomized.records import N_AIMS
 from causalfocus.moments.effect_intervals import Intervals, no_intervals
 from causalfocus.moments.randomized_sums import RandomizedSums, Reading
 
-SHARE_OF_ALL_COINS: Final = 0.1
+SHARE_OF_ALL_COINS: Final = 0.05
 """Of delta, for the tests of all coins."""
+
+SHARE_OF_AIMS: Final = 0.05
+"""Of delta, for the aims."""
 
 SHARE_OF_GUARDS: Final = 0.05
 """Of delta, for all alarms of the `guardrails` together."""
@@ -47,11 +53,14 @@ def unidentified_rows(sums: RandomizedSums) -> Bools:
 
 
 def own_nats(unknown: Bools) -> Nats:
-    """Return what a test needs on top of log(1 / delta), in nats: one of all coins, a direction."""
+    """Return what a test needs on top of log(1 / delta), in nats; a direction, for equal shares."""
     n_rows = max(int(unknown.any(axis=1).sum()), 1)
     n_pairs = max(int(unknown.sum()), 1)
-    of_directions = 1.0 - SHARE_OF_ALL_COINS - SHARE_OF_GUARDS
-    return Nats(math.log(2 * n_rows / SHARE_OF_ALL_COINS), math.log(n_pairs / of_directions))
+    return Nats(
+        all_coins=math.log(2 * n_rows / SHARE_OF_ALL_COINS),
+        aim=math.log(N_AIMS * n_rows / SHARE_OF_AIMS),
+        direction=math.log(n_pairs / (1.0 - SHARE_OF_ALL_COINS - SHARE_OF_AIMS - SHARE_OF_GUARDS)),
+    )
 
 
 def intervals_at(sums: RandomizedSums, level: float, within: Intervals | None = None) -> Intervals:
@@ -85,7 +94,8 @@ def _intervals(reading: Reading, sums: RandomizedSums, level: float, known: Inte
         coins = np.flatnonzero(reading.sums.pool.counts[j] > 0.0)
         if len(causes) and len(causes) <= len(coins):
             before = Box(low[j, causes], high[j, causes])
-            box = bound_row(reading.sums, reading.stakes, j, causes, coins, level, own, before)
+            of = Sizes(sums.large[j, causes], int(sums.unknown[j].sum()))
+            box = bound_row(reading.sums, reading.stakes, j, causes, coins, level, own, of, before)
             low[j, causes] = np.maximum(before.low, box.low)
             high[j, causes] = np.minimum(before.high, box.high)
     return Intervals(low, high, sums.n)

@@ -8,6 +8,9 @@ decided by the number of rounds that are complete in the order of asking.
 from dataclasses import replace
 from typing import Final
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from causalfocus.arrays import Bools, Floats
 from causalfocus.guarantees.randomized_intervals import intervals_at
 from causalfocus.kernels.randomized.guess import guess_rows
@@ -23,12 +26,13 @@ LOOK_SHARES: Final = (64, 20)
 with more: a look at a hundred takes as long as hundreds of rounds."""
 
 
-def new_record(unknown: Bools) -> CoinRecord:
+def new_record(unknown: Bools, large: ArrayLike = np.inf) -> CoinRecord:
     """Before the first ask.
 
     unknown : (p, p), which direct effects there may be, row and cause
+    large : (p, p), sizes of effects that matter; without them all pairs have equal shares of delta
     """
-    sums = RandomizedSums.empty(unknown)
+    sums = RandomizedSums.empty(unknown, large)
     return CoinRecord(
         sums=sums,
         kept=no_intervals(sums.unknown),

@@ -26,7 +26,7 @@ quarter more, and so on, when all rivals are due to be looked at."""
 FIRST_PLAN: Final = 8
 PLAN_GROWTH: Final = 1.1
 PLAN_GROWTH_OF_MANY: Final = 1.2
-FEW: Final = 20
+FEW: Final = 60
 """A rule that plans which variables to set does so before the first round, at 8 rounds for every
 variable, at a tenth more, and so on; with more than `FEW` variables, whose plans take long, at a
 fifth more."""

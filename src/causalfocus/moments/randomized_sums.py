@@ -108,6 +108,8 @@ class RandomizedSums:
     Attributes
     ----------
     unknown : (p, p), which coefficients are unknown, row and cause; the others are zero
+    large : (p, p), sizes from which on a coefficient has a large share in the tests of its row
+        (`kernels.randomized.box`); infinite for equal shares
     n : rounds with a coin that are complete
     issued : number of the last ask
     stakes : by epoch, those that are needed still; the last are those of the next ask
@@ -119,6 +121,7 @@ class RandomizedSums:
     """
 
     unknown: Bools
+    large: Floats
     n: int
     issued: int
     stakes: dict[int, Stakes]
@@ -130,11 +133,12 @@ class RandomizedSums:
     pending: tuple[Pending, ...] = ()
 
     @classmethod
-    def empty(cls, unknown: ArrayLike) -> "RandomizedSums":
+    def empty(cls, unknown: ArrayLike, large: ArrayLike = np.inf) -> "RandomizedSums":
         """Before the first ask.
 
         unknown : (p, p), which coefficients are unknown; the diagonal must not be. Leave out the
             columns of outcomes, which drive nothing, and effects that are known not to exist
+        large : (p, p) or one for all, positive: sizes of coefficients that matter
         """
         mask = np.array(unknown, dtype=np.bool_)
         if mask.ndim != 2 or mask.shape[0] != mask.shape[1] or mask.diagonal().any():
@@ -143,8 +147,15 @@ class RandomizedSums:
                 f"shape {mask.shape}. Give everything but the diagonal if nothing is known."
             )
         p = len(mask)
+        sizes = np.broadcast_to(np.asarray(large, dtype=np.float64), (p, p)).copy()
+        if not (sizes > 0.0).all():
+            raise InvalidInputError(
+                f"large holds positive sizes of coefficients; got {sizes.tolist()}. Leave it out "
+                f"if none matters more than others."
+            )
         return cls(
             unknown=mask,
+            large=sizes,
             n=0,
             issued=0,
             stakes={0: no_stakes(p)},

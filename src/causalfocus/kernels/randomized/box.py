@@ -9,6 +9,17 @@ k with k form - grams positive definite, over E and the box
 
     V_k - value  <=  k radius^2 + c1' (k form - grams)^-1 c1  +  (largest -2 c2 . v over the box).
 
+**Shares of the directions.** Let w_r(b) be 1 where |b_r| reaches a size that was given before the
+first round, and 1 / n elsewhere, n the unknown coefficients of the row. Of what the directions of
+the row may err together, the one for cause k has at row b the share w_k(b) / Z(b), Z(b) = sum_r
+w_r(b). At the true row these shares add up to one, so one of its directions rejects it with at most
+the probability that the row has: a test of one hypothesis may be laid in view of that hypothesis.
+So h_k(b) = h - log n + log Z(b) - log w_k(b), with h what equal shares would need: where few
+coefficients are large, those that are, and those that are tested for being so, pay for few.
+Over the rows that are left Z is at most the number of coefficients whose bounds reach the size,
+and 1 / n for each other. Rows with b_k beyond the size at either end, and those between, are
+bounded apart, each with its own level.
+
 **Coefficients.** S(b) = S(b0) - L y, one row of L for every direction. So, for any weights w,
 y_r = w . S(b0) - w . S(b) + (e_r - L'w) . y: the second part is at most sum_k |w_k| G_k, the third
 is bounded over E. With w of L^-1 nothing remains of the third. Small weights are left out where
@@ -30,10 +41,15 @@ import numpy as np
 from causalfocus.arrays import Bools, Floats, Ints
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.randomized.ball import NO_ROW, Ball, largest_ratios
-from causalfocus.kernels.randomized.ellipsoid import highest, smallest_ellipsoid
+from causalfocus.kernels.randomized.ellipsoid import (
+    Nats,
+    highest,
+    largest_distances,
+    smallest_ellipsoid,
+    squares_over,
+)
 from causalfocus.kernels.randomized.matrices import (
     dual_lengths,
-    factor,
     invert_any,
     largest_share,
     multiply,
@@ -54,18 +70,8 @@ SAFETY = 1e-4
 STEPS = 4
 """How often the box is made smaller."""
 
-PARTS = (0.4, 1.0)
-"""Of the usual slope, that k is above the share of the grams."""
-
 PASSES = 6
 """Over the parts of a sum, to see which are bounded by themselves."""
-
-
-class Nats(NamedTuple):
-    """What a test needs on top of log(1 / delta): one of all coins of a row, and a direction."""
-
-    all_coins: float
-    direction: float
 
 
 class Box(NamedTuple):
@@ -75,10 +81,22 @@ class Box(NamedTuple):
     high: Floats
 
 
-@kernel
-def largest_distances(squares: Floats, scale: float, h: float) -> Floats:
-    """Return the largest S that tests leave where V is at most squares."""
-    return np.sqrt((squares + scale) * (2.0 * h + np.log1p(squares / scale)))
+class Sizes(NamedTuple):
+    """From which size on the unknown coefficients of a row that are still asked count as large,
+    `large` (u,), and how many there were, n, at least u; the others are zero.
+    """
+
+    large: Floats
+    n: int
+
+
+class Levels(NamedTuple):
+    """Levels of the directions in nats, for rows with any coefficient of its own (u,), and for
+    those where it is large.
+    """
+
+    anywhere: Floats
+    where_large: float
 
 
 @kernel
@@ -130,19 +148,27 @@ def largest_squares(row: Row, ball: Ball, share: float, there: Family, box: Box)
                 other = -left[k, r] * (box.high[r] - ball.middle[r])
                 alone[k] += 2.0 * max(one, other)
                 left[k, r] = 0.0
-    steep = np.median(dual_lengths(ball.upper, left)) / ball.radius
-    upper, most = np.empty((u, u)), np.full(q, math.inf)
-    for part in PARTS:
-        by = share + part * steep
-        if factor(by * ball.form - row.grams, upper):
-            bent = dual_lengths(upper, left) ** 2 * (1.0 + 1e-9)
-            most = np.minimum(most, by * ball.radius**2 + bent)
-    return there.squares + most + alone
+    rest = Family(there.distances, there.moves, there.squares, left)
+    return squares_over(rest, row.grams, ball, share) + alone
+
+
+class Reaches(NamedTuple):
+    """The largest |S| of every direction among the rows that it leaves: of all, and of those where
+    its own coefficient is large.
+    """
+
+    anywhere: Floats
+    where_large: Floats
 
 
 @kernel
 def _shrink(box: Box, r: int, low: float, high: float) -> None:
-    """Cut a box, in place; a little room is left for rounding."""
+    """Cut a box, in place; a little room is left for rounding. Where nothing is left, low is above
+    high.
+    """
+    if low > high:
+        box.low[r], box.high[r] = math.inf, -math.inf
+        return
     slack = 1e-9 * (high - low)
     if low - slack > box.low[r]:
         box.low[r] = low - slack
@@ -151,9 +177,40 @@ def _shrink(box: Box, r: int, low: float, high: float) -> None:
 
 
 @kernel
-def _cut(row: Row, ball: Ball, weights: Floats, distances: Floats, box: Box) -> None:
+def _ends(row: Row, reference: Floats, large: Floats) -> Box:
+    """Return where coefficients become large, about the centre and in its units."""
+    minus, plus = np.empty(len(large)), np.empty(len(large))
+    for r in range(len(large)):
+        minus[r] = (-large[r] - reference[r]) / row.units[r] - row.centre[r]
+        plus[r] = (large[r] - reference[r]) / row.units[r] - row.centre[r]
+    return Box(minus, plus)
+
+
+@kernel
+def levels_over(box: Box, ends: Box, n: int, h: float) -> Levels:
+    """Return the levels of the directions over all rows in a box.
+
+    ends : where coefficients become large
+    n : unknown coefficients of the row, those included that are known to be zero by now
+    h : the level for equal shares
+    """
+    u = len(box.low)
+    total = (n - u) / n
+    for r in range(u):
+        reaches = box.low[r] <= ends.low[r] or box.high[r] >= ends.high[r]
+        total += 1.0 if reaches else 1.0 / n
+    where_large = h + math.log(total / n)
+    anywhere = np.empty(u)
+    for r in range(u):
+        is_large = box.high[r] <= ends.low[r] or box.low[r] >= ends.high[r]
+        anywhere[r] = where_large if is_large else h + math.log(total)
+    return Levels(anywhere, where_large)
+
+
+@kernel
+def _cut(row: Row, ball: Ball, weights: Floats, reach: Reaches, ends: Box, box: Box) -> None:
     """Cut a box by weighted sums of the directions, one for every coefficient."""
-    aimed, u = row.directions, len(distances)
+    aimed, u = row.directions, len(ends.low)
     rest = -multiply(weights, aimed.moves)
     for r in range(u):
         rest[r, r] += 1.0
@@ -162,8 +219,22 @@ def _cut(row: Row, ball: Ball, weights: Floats, distances: Floats, box: Box) -> 
         middle = half = 0.0
         for k in range(u):
             middle += weights[r, k] * aimed.distances[k]
-            half += abs(weights[r, k]) * distances[k]
-        _shrink(box, r, middle - half - below[r], middle + half + above[r])
+            half += abs(weights[r, k]) * reach.anywhere[k]
+        less = abs(weights[r, r]) * (reach.anywhere[r] - reach.where_large[r])
+        anywhere = (middle - half - below[r], middle + half + above[r])
+        large = (anywhere[0] + less, anywhere[1] - less)
+        low, high = math.inf, -math.inf
+        for part in range(3):
+            start, stop = large if part < 2 else anywhere
+            if part == 0:
+                start = max(start, ends.high[r])
+            elif part == 1:
+                stop = min(stop, ends.low[r])
+            else:
+                start, stop = max(start, ends.low[r]), min(stop, ends.high[r])
+            if max(start, box.low[r]) <= min(stop, box.high[r]):
+                low, high = min(low, start), max(high, stop)
+        _shrink(box, r, low, high)
 
 
 @kernel
@@ -213,13 +284,15 @@ def bound_row(
     coins: Ints,
     level: float,
     own: Nats,
+    of: Sizes,
     known: Box,
 ) -> Box:
     """Return bounds of the unknown coefficients of row j over all rows that no test rejects at a
     level in nats; infinite where there are none. If some low is above its high, no row is left.
 
-    own : nats on top of the level, for the test of all coins and for each direction: their shares
-        of the error probability
+    own : nats on top of the level for every test: its share of the error probability; of a
+        direction, for equal shares
+    of : the sizes that were given before the first round
     known : bounds at the same level by earlier rounds, infinite if there are none
     """
     u = len(causes)
@@ -228,7 +301,11 @@ def bound_row(
     if not row.is_bounded:
         return nothing
     ratios = largest_ratios(row)
-    ball = smallest_ellipsoid(row, ratios, level + own.all_coins + SAFETY)
+    scale = ratios.least_scale * SCALE / scale_of_coins(u)
+    above = Nats(
+        level + own.all_coins + SAFETY, level + own.aim + SAFETY, level + own.direction + SAFETY
+    )
+    ball = smallest_ellipsoid(row, ratios, scale, above)
     if math.isinf(ball.radius):
         return nothing
     if ball.radius == NO_ROW:
@@ -238,18 +315,21 @@ def bound_row(
         reference[r] = stakes.references[j, causes[r]]
     box = _box_of(row, ball, Box(known.low - reference, known.high - reference))
     share = largest_share(ball.form, ball.upper, row.grams)
-    scale = ratios.least_scale * SCALE / scale_of_coins(u)
+    ends = _ends(row, reference, of.large)
     there, weights = move_centre(row.directions, row.grams, ball.middle), _weights(row)
     sizes = ball.radius * dual_lengths(ball.upper, row.directions.moves)
     for _ in range(STEPS):
         if (box.low > box.high).any():
             break
         squares = largest_squares(row, ball, share, there, box)
-        distances = largest_distances(squares, scale, level + own.direction + SAFETY)
-        if not np.isfinite(distances).all():
+        levels = levels_over(box, ends, of.n, above.direction)
+        anywhere = largest_distances(squares, scale, levels.anywhere)
+        large = largest_distances(squares, scale, np.full(u, levels.where_large))
+        if not np.isfinite(anywhere).all():
             break
-        _cut(row, ball, weights, distances, box)
-        _cut(row, ball, _fewer(weights, sizes, distances), distances, box)
+        reach = Reaches(anywhere, large)
+        _cut(row, ball, weights, reach, ends, box)
+        _cut(row, ball, _fewer(weights, sizes, anywhere), reach, ends, box)
     return Box(
         reference + row.units * (row.centre + box.low),
         reference + row.units * (row.centre + box.high),

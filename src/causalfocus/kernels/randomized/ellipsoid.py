@@ -19,6 +19,11 @@ directions in which V grows and to the side on which it does, and not in others.
 left fulfils this inequality and that of E, and so every weighted mean of both: an ellipsoid that
 holds them all, of which the one with the lowest U is taken. The next step starts from it.
 
+**Aims.** Two more tests of the row bound c . y and the y along which V grows most. With V_a at most
+v over E, a row that an aim leaves has (S_a(0) - L_a . y)^2 <= g^2 = (v + rho)(2 h + log(1 + v /
+rho)), which rises with v: one more inequality that every row of E fulfils that is left, and so one
+more to take means with.
+
 **Largest values.** For k with k form - N positive definite, over v' form v <= radius^2
 
     -2 c . v + v' N v  <=  k radius^2 + c' (k form - N)^-1 c,
@@ -45,7 +50,8 @@ from causalfocus.kernels.randomized.matrices import (
     solve,
     weighed_products,
 )
-from causalfocus.kernels.randomized.row_tests import NEAR, Row
+from causalfocus.kernels.randomized.records import N_AIMS
+from causalfocus.kernels.randomized.row_tests import NEAR, Family, Row, move_centre
 
 STEPS = 12
 """How often the ellipsoid is made smaller, at most."""
@@ -58,6 +64,22 @@ LEAST_GROWTH = 0.1
 
 PARTS = (1.0, 0.6, 0.3)
 """Of the new inequality in the next ellipsoid; the rest is of the last one."""
+
+PARTS_OF_AIMS = (0.5, 0.15)
+"""The same of an aim's, which bounds one combination and lets all others go."""
+
+PARTS_OF_SLOPE = (0.4, 1.0)
+"""Of the usual slope, that k is above the share of the grams."""
+
+
+class Nats(NamedTuple):
+    """Levels of tests, or what they need on top of log(1 / delta): one of all coins of a row, an
+    aim, and a direction.
+    """
+
+    all_coins: float
+    aim: float
+    direction: float
 
 
 class Reach(NamedTuple):
@@ -152,6 +174,46 @@ def blend(ball: Ball, more: Inequality, part: float) -> Ball:
 
 
 @kernel
+def largest_distances(squares: Floats, scale: float, h: Floats) -> Floats:
+    """Return the largest S that tests leave at levels h where V is at most squares."""
+    return np.sqrt((squares + scale) * (2.0 * h + np.log1p(squares / scale)))
+
+
+@kernel
+def squares_over(there: Family, grams: Floats, ball: Ball, share: float) -> Floats:
+    """Return the largest V of tests over an ellipsoid.
+
+    there : the tests about its middle
+    share : of the grams in the ellipsoid
+    """
+    steep = np.median(dual_lengths(ball.upper, there.slopes)) / ball.radius
+    upper, most = np.empty(grams.shape), np.full(len(there.squares), math.inf)
+    for part in PARTS_OF_SLOPE:
+        by = share + part * steep
+        if factor(by * ball.form - grams, upper):
+            bent = dual_lengths(upper, there.slopes) ** 2 * (1.0 + 1e-9)
+            most = np.minimum(most, by * ball.radius**2 + bent)
+    return there.squares + most
+
+
+@kernel
+def aim_over(row: Row, ball: Ball, a: int, scale: float, h: float) -> Inequality:
+    """Return the inequality that all rows of an ellipsoid fulfil that an aim leaves, in units of
+    the square of its radius; where the aim bounds nothing, one that all rows fulfil.
+    """
+    moves, share = row.aims.moves[a], largest_share(ball.form, ball.upper, row.grams)
+    there = move_centre(row.aims, row.grams, ball.middle)
+    squares = squares_over(there, row.grams, ball, share)
+    most = largest_distances(squares, scale, np.full(N_AIMS, h))[a]
+    if not (math.isfinite(most) and most > 0.0 and dot(moves, moves) > 0.0):
+        return Inequality(np.zeros(ball.form.shape), np.zeros(len(moves)), -(ball.radius**2))
+    unit, at = (ball.radius / most) ** 2, row.aims.distances[a]
+    form = unit * moves.reshape(-1, 1) * moves.reshape(1, -1)
+    value = unit * at * at * (1.0 - 1e-9) - ball.radius**2 * (1.0 + 1e-9)
+    return Inequality(form, (unit * at) * moves, value)
+
+
+@kernel
 def inequality_over(row: Row, common: Common, ball: Ball, reach: Reach, h: float) -> Inequality:
     """Return the inequality that all rows of an ellipsoid fulfil that the coins leave."""
     grows = np.maximum(highest(ball, 2.0 * (common.slope - common.slopes)), 0.0)
@@ -162,17 +224,20 @@ def inequality_over(row: Row, common: Common, ball: Ball, reach: Reach, h: float
 
 
 @kernel
-def smallest_ellipsoid(row: Row, ratios: Ratios, h: float) -> Ball:
-    """Return an ellipsoid that holds all rows that the coins leave at a level of h nats."""
-    ball = first_ball(row, ratios, h)
+def smallest_ellipsoid(row: Row, ratios: Ratios, scale: float, h: Nats) -> Ball:
+    """Return an ellipsoid that holds all rows that the coins and the aims leave at levels in nats.
+
+    scale : rho of the aims
+    """
+    ball = first_ball(row, ratios, h.all_coins)
     if math.isinf(ball.radius) or ball.radius == NO_ROW:
         return ball
     common = common_growth(row, ratios)
     reach = reach_of(common, ball)
     for _ in range(STEPS):
-        more = inequality_over(row, common, ball, reach, h)
         before = reach.most
         last = ball
+        more = inequality_over(row, common, last, reach, h.all_coins)
         for part in PARTS:
             one = blend(last, more, part)
             if one.radius == NO_ROW:
@@ -180,6 +245,16 @@ def smallest_ellipsoid(row: Row, ratios: Ratios, h: float) -> Ball:
             there = reach_of(common, one)
             if there.most < reach.most:
                 ball, reach = one, there
+        for a in range(N_AIMS):
+            last = ball
+            more = aim_over(row, last, a, scale, h.aim)
+            for part in PARTS_OF_AIMS:
+                one = blend(last, more, part)
+                if one.radius == NO_ROW:
+                    return one
+                there = reach_of(common, one)
+                if there.most < reach.most:
+                    ball, reach = one, there
         if not reach.most < (1.0 - LEAST_GAIN) * before:
             break
     return ball

@@ -31,10 +31,17 @@ Singles = NDArray[np.float32]
 """Numbers with seven digits."""
 
 
+SLOPE, SPREAD, N_AIMS = 0, 1, 2
+"""The aims of a row: tests like directions, not of one coefficient but of the two combinations that
+V hangs on most, the one along which it grows to first order, and the one along which it grows to
+second order (`stakes`)."""
+
+
 class Bets(NamedTuple):
     """Sums of tests of every row: moved (p, q, p), squares (p, q), crossed (p, q, p), for row j and
     test k of it. A test of a single coin has the number of its variable, a direction that of the
-    cause that it is meant for.
+    cause that it is meant for; the two aims of a row come after the causes, `SLOPE` and `SPREAD`
+    steps after the last.
     """
 
     moved: Floats
@@ -75,7 +82,8 @@ class Stakes(NamedTuple):
     is_begun : (p,), whether the row is tested yet; before that its grams are collected for `first`
     centres : (p, p), m of every row
     references : (p, p), a of every row
-    directions : (p, p, p), for row j and cause k the weights of the coins, |w| = 1 or all zero
+    directions : (p, p + N_AIMS, p), for row j and cause k, or an aim, the weights of the coins,
+        |w| = 1 or all zero
     first, spreads, anchors : (p, p, p) and (p, p) each, from the rounds before the row was tested,
         the scale of its tests: see `form_of`
 

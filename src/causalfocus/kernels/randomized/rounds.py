@@ -9,7 +9,7 @@ import numpy as np
 from causalfocus.arrays import Bools, Floats
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.randomized.matrices import apply, multiply
-from causalfocus.kernels.randomized.records import Bets, Epoch, Pool, Stakes, Sums
+from causalfocus.kernels.randomized.records import N_AIMS, Bets, Epoch, Pool, Stakes, Sums
 
 ROUNDING = 1e-15
 """Share of the largest part of V that is added to it where a reference moves, for every
@@ -17,9 +17,9 @@ coefficient: more than the rounding of the parts, so that V stays an upper bound
 
 
 @kernel
-def no_tests(p: int) -> Bets:
-    """Return sums of no rounds."""
-    return Bets(np.zeros((p, p, p)), np.zeros((p, p)), np.zeros((p, p, p)))
+def no_tests(p: int, q: int) -> Bets:
+    """Return sums of no rounds, of q tests of each of p rows."""
+    return Bets(np.zeros((p, q, p)), np.zeros((p, q)), np.zeros((p, q, p)))
 
 
 @kernel
@@ -31,13 +31,13 @@ def no_pool(p: int) -> Pool:
 @kernel
 def no_epoch(p: int) -> Epoch:
     """Return the sums of an epoch in which nothing was asked for."""
-    return Epoch(no_tests(p), no_pool(p))
+    return Epoch(no_tests(p, p), no_pool(p))
 
 
 @kernel
 def no_sums(p: int) -> Sums:
     """Return the sums of no epochs."""
-    return Sums(no_tests(p), no_tests(p), no_pool(p))
+    return Sums(no_tests(p, p), no_tests(p, p + N_AIMS), no_pool(p))
 
 
 @kernel

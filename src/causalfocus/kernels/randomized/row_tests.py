@@ -47,7 +47,7 @@ from causalfocus.kernels.randomized.matrices import (
     solve,
     weighed_products,
 )
-from causalfocus.kernels.randomized.records import Bets, Stakes, Sums, form_of
+from causalfocus.kernels.randomized.records import N_AIMS, Bets, Stakes, Sums, form_of
 
 SCALE = 64.0
 """rho of a direction is that of so many rounds. It matters little: at 1,000 rounds per coin and 6.5
@@ -94,6 +94,7 @@ class Row(NamedTuple):
 
     coins: Family
     directions: Family
+    aims: Family
     scale: Scale
     grams: Floats
     centre: Floats
@@ -178,8 +179,9 @@ def row_of_tests(sums: Sums, stakes: Stakes, j: int, causes: Ints, coins: Ints) 
             form[r, s] = rounds * first[causes[r], causes[s]] * both
     scale = Scale(rounds * dot(row, bent), slope, form)
     single = _family(sums.coins, j, coins, causes, row, units)
-    aimed = _family(sums.directions, j, causes, causes, row, units)
-    none = Row(single, aimed, scale, grams, slope, units, False)
+    alone = _family(sums.directions, j, causes, causes, row, units)
+    aims = _family(sums.directions, j, len(row) + np.arange(N_AIMS), causes, row, units)
+    none = Row(single, alone, aims, scale, grams, slope, units, False)
     if len(coins) < u or not stakes.is_begun[j] or not (units > 0.0).all() or not scale.value > 0.0:
         return none
     centre = _nearest(single, scale.value)
@@ -188,5 +190,6 @@ def row_of_tests(sums: Sums, stakes: Stakes, j: int, causes: Ints, coins: Ints) 
     scale = move_scale(scale, centre)
     if not scale.value > 0.0:
         return none
-    single, aimed = move_centre(single, grams, centre), move_centre(aimed, grams, centre)
-    return Row(single, aimed, scale, grams, centre, units, True)
+    single, alone = move_centre(single, grams, centre), move_centre(alone, grams, centre)
+    aims = move_centre(aims, grams, centre)
+    return Row(single, alone, aims, scale, grams, centre, units, True)

@@ -11,6 +11,10 @@ laid before the coins were tossed. Good ones make narrow intervals.
   noise. Entries of P that are not clearly different from zero are taken for zero. What a direction
   moved beside its own regressor in earlier rounds is made good in the next ones, as far as that
   does not cost much noise.
+- *Aims.* V(b + y) = V(b) - 2 c . y + y' M y. How large V can be among the rows that are left
+  (`ellipsoid`) depends on two combinations most: c . y, and the y with the largest y' M y of those
+  that the coins see equally well, where a hidden cause of many variables lies. Each has a test of
+  its own, with the least noise of those that move it.
 """
 
 import math
@@ -29,6 +33,9 @@ from causalfocus.kernels.randomized.matrices import (
     multiply,
 )
 from causalfocus.kernels.randomized.records import (
+    N_AIMS,
+    SLOPE,
+    SPREAD,
     Bets,
     Pool,
     Stakes,
@@ -59,6 +66,9 @@ PATIENCE = 8.0
 LEAST_PIVOT = 1e-6
 """Ridge on what a direction is found from, as a share of the diagonal."""
 
+POWERS = 12
+"""Steps towards the combination along which V grows most."""
+
 WITHIN_ONE = 1.0 - 1e-6
 """Length of a direction: not above one for rounding to the digits that are kept."""
 
@@ -80,7 +90,7 @@ def next_stakes(sums: Sums, stakes: Stakes, unknown: Bools, growth: float) -> St
     is_begun, first, spreads = stakes.is_begun.copy(), stakes.first.copy(), stakes.spreads.copy()
     centres, references = stakes.centres.copy(), stakes.references.copy()
     anchors = stakes.anchors.copy()
-    directions = np.zeros((p, p, p), dtype=np.float32)
+    directions = np.zeros((p, p + N_AIMS, p), dtype=np.float32)
     for j in range(p):
         n = sums.pool.rounds[j]
         if n > 0.0:
@@ -116,7 +126,7 @@ def no_stakes(p: int) -> Stakes:
         np.zeros(p, dtype=np.bool_),
         none,
         none.copy(),
-        np.zeros((p, p, p), dtype=np.float32),
+        np.zeros((p, p + N_AIMS, p), dtype=np.float32),
         np.zeros((p, p, p), dtype=np.float32),
         none.copy(),
         none.copy(),
@@ -262,8 +272,38 @@ def _clear_moves(sums: Sums, causes: Ints, coins: Ints, j: int) -> Floats:
 
 
 @kernel
+def _aims(sums: Sums, causes: Ints, coins: Ints, j: int, seen: Floats) -> Floats:
+    """Return what the aims should move (u, N_AIMS), in the metric of what the coins see: zeros
+    where nothing can be aimed at.
+    """
+    u = len(causes)
+    grams, slope, found = np.empty((u, u)), np.zeros((u, 1)), np.zeros((u, N_AIMS))
+    v = np.zeros((u, 1))
+    for r in range(u):
+        for i in coins:
+            slope[r, 0] += sums.coins.crossed[j, i, causes[r]]
+        for s in range(u):
+            grams[r, s] = sums.pool.grams[j, causes[r], causes[s]]
+        if seen[r, r] > 0.0:
+            v[r, 0] = 1.0 / math.sqrt(seen[r, r])
+    found[:, SLOPE] = _solve(seen, slope)[:, 0]
+    for _ in range(POWERS):
+        v = _solve(seen, multiply(grams, v))
+        size = 0.0
+        for r in range(u):
+            size += v[r, 0] ** 2 * seen[r, r]
+        if not size > 0.0 or not math.isfinite(size):
+            return found
+        v /= math.sqrt(size)
+    found[:, SPREAD] = v[:, 0]
+    return found
+
+
+@kernel
 def _directions(sums: Sums, causes: Ints, coins: Ints, j: int, growth: float) -> Floats:
-    """Return the weights of the coins (p, p) for every unknown cause of row j."""
+    """Return the weights of the coins (p + N_AIMS, p) for every unknown cause of row j, and its
+    aims.
+    """
     p, m, u = sums.pool.rounds.shape[0], len(coins), len(causes)
     moves = _clear_moves(sums, causes, coins, j)
     weighed = np.empty((m, u))
@@ -277,8 +317,15 @@ def _directions(sums: Sums, causes: Ints, coins: Ints, j: int, growth: float) ->
         for c in range(u):
             if b != c:
                 wanted[c, u + b] = -sums.directions.moved[j, causes[b], causes[c]] / growth
-    solved = multiply(weighed, _solve(multiply(moves.T.copy(), weighed), wanted))
-    found = np.zeros((p, p))
+    seen = multiply(moves.T.copy(), weighed)
+    solved = multiply(weighed, _solve(seen, wanted))
+    found = np.zeros((p + N_AIMS, p))
+    aims = multiply(weighed, _aims(sums, causes, coins, j, seen))
+    for a in range(N_AIMS):
+        size = math.sqrt((aims[:, a] ** 2).sum())
+        if size > 0.0 and math.isfinite(size):
+            for i in range(m):
+                found[p + a, coins[i]] = aims[i, a] * (WITHIN_ONE / size)
     for b in range(u):
         w = np.zeros(p)
         plain = math.sqrt((solved[:, b] ** 2).sum())
