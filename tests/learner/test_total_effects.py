@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import causalfocus as cf
-from causalfocus.guarantees.decision import Decision
 from causalfocus.learner.parts import are_same
 from causalfocus.learner.protocol import Told
 from causalfocus.moments.coin_record import CoinRecord
@@ -30,9 +29,9 @@ def true_total(cause: str, effect: str) -> float:
     return float(TRUTH[CHAIN.names.index(effect), CHAIN.names.index(cause)])
 
 
-def play_on(learner: cf.Focus, n: int, seed: int = 0) -> cf.Focus:
+def play_on(learner: cf.Focus, n: int, seed: int = 0, truth: cf.LinearSEM = CHAIN) -> cf.Focus:
     """Beyond the stop."""
-    system = rig(seed)
+    system = rig(seed, truth)
     for _ in range(n):
         if learner.has_stopped:
             learner.continue_after_stop()
@@ -97,7 +96,7 @@ def test_the_only_way_is_the_direct_one() -> None:
     space = cf.ModelClass(0.3, outcomes=["X3"], forbidden=[("X2", "X1"), ("X1", "X2")])
     actions = action_set(CHAIN.names, at_once=2)
     learner = cf.Focus(actions, space, epsilon=0.15, rule="randomized", seed=1)
-    play(learner, rig(0, cf.LinearSEM([[0] * 3, [0] * 3, [0.8, -0.5, 0]], 1.0)), 300)
+    play_on(learner, 300, truth=cf.LinearSEM([[0] * 3, [0] * 3, [0.8, -0.5, 0]], 1.0))
     direct, totals = learner.effects(), learner.total_effects()
     for pair in (("X1", "X3"), ("X2", "X3")):
         assert direct[pair].low <= totals[pair].low <= totals[pair].high <= direct[pair].high
@@ -169,17 +168,23 @@ def test_total_effects_as_a_table() -> None:
 
 
 def test_an_effect_that_changes_is_refuted() -> None:
-    """And nothing is settled any more."""
-    learner, system, other = new(), rig(1), rig(2, cf.LinearSEM(-CHAIN.weights, 1.0))
-    play_on(learner, 500)
-    while not learner.has_stopped or not learner.is_refuted:
-        if learner.has_stopped:
-            learner.continue_after_stop()
-        play(learner, other, 1)
-        if coins_of(learner).kept_totals.is_refuted.any() or learner.rounds > 4000:
-            break
-    del system
-    decision: Decision = learner.decision
-    assert decision.refuted
-    if learner.is_refuted:
-        assert {one.verdict for one in learner.total_effects()} == {"open"}
+    """By the total effects as well; and then nothing is settled any more."""
+    learner = play_on(new(), 400)
+    assert not learner.decision.refuted
+    play_on(learner, 1200, truth=cf.LinearSEM(-CHAIN.weights, 1.0))
+    assert learner.decision.refuted and coins_of(learner).kept_totals.is_refuted.any()
+    kinds = {alarm.kind for alarm in learner.alarms() if alarm.evidence >= np.log(20)}
+    assert "total" in kinds
+
+
+def test_nothing_is_settled_once_the_assumptions_are_refuted() -> None:
+    learner, system = play(new(epsilon=0.1), rig(), 400), rig(9)
+    assert any(one.verdict != "open" for one in learner.total_effects())
+    while not learner.has_stopped and learner.rounds < 800:
+        action = learner.ask()
+        row = system(action)
+        is_lost = dict(action.settings).get("X1") == 2.0
+        learner.tell(action, np.full(3, np.nan) if is_lost else row)
+    assert learner.is_refuted
+    found = {(one.verdict, one.is_settled, one.waits_for) for one in learner.total_effects()}
+    assert found == {("open", False, math.inf)}

@@ -28,7 +28,14 @@ from causalfocus.guarantees.randomized_totals import (
     totals_at,
     totals_of,
 )
-from causalfocus.kernels.randomized.totals import FIRST_ROUNDS, SCALE, Totals, bound_totals
+from causalfocus.kernels.randomized.totals import (
+    FIRST_ROUNDS,
+    SCALE,
+    Bet,
+    Totals,
+    bound_totals,
+    is_rejected,
+)
 from causalfocus.learner.parts import are_same, put_together, take_apart
 from causalfocus.moments.coin_record import CoinRecord
 from causalfocus.moments.effect_intervals import Intervals, no_intervals
@@ -137,6 +144,34 @@ def test_intervals_are_what_the_tests_leave(n: int, noise: str) -> None:
             else:
                 assert max(-left.min(), left.max()) > 1e6
     assert n < 100 or noise == "cauchy" or np.isfinite(low[1:]).all()
+
+
+def test_what_is_rejected_as_a_whole_is_rejected_everywhere() -> None:
+    rng, n_rejected, h = np.random.default_rng(6), 0, 6.0
+    for _ in range(2000):
+        squares, cause_squares = 10.0 ** rng.uniform(-2, 4, size=2)
+        crossed = math.sqrt(squares * cause_squares) * rng.uniform(-1, 1)
+        moved, cause_moved = 10.0 ** rng.uniform(0, 3, size=2)
+        bet = Bet(moved, cause_moved, squares, crossed, cause_squares)
+        start, end = np.sort(rng.uniform(-0.5 * math.pi, 0.5 * math.pi, size=2))
+        if is_rejected(bet, h, start, end):
+            n_rejected += 1
+            assert not are_left(bet, h, np.linspace(start, end, 101)).any()
+    assert n_rejected > 300
+    # Both ends are rejected, and so would be all if V were not larger between them.
+    hill = Bet(math.sqrt(1.8e5), 0.0, 1e4, 0.0, 0.0)
+    assert are_left(hill, h, np.array([-1.0, 0.0, 1.0])).tolist() == [False, True, False]
+    assert not is_rejected(hill, h, -1.0, 1.0)
+
+
+def are_left(bet: Bet, h: float, u: Floats) -> Bools:
+    """Which directions one by one."""
+    c, s = np.cos(u), np.sin(u)
+    v = bet.squares * c**2 - 2 * bet.crossed * s * c + bet.cause_squares * s**2
+    left: Bools = (bet.moved * c - bet.cause_moved * s) ** 2 <= (v + SCALE) * (
+        2 * h + np.log1p(v / SCALE)
+    )
+    return left
 
 
 @pytest.mark.parametrize("n", [0, 1, FIRST_ROUNDS, FIRST_ROUNDS + 1, 16])
