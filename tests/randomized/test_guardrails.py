@@ -22,6 +22,7 @@ from causalfocus.guarantees.randomized_intervals import (
     SHARE_OF_GUARDS,
     own_nats,
 )
+from causalfocus.guarantees.randomized_totals import total_nats
 from causalfocus.kernels.randomized.records import Stakes
 from causalfocus.learner.parts import are_same
 from causalfocus.moments.effect_intervals import Intervals
@@ -137,7 +138,7 @@ def mean_evidence(guards: GuardSums, truth: Intervals) -> list[float]:
 
 
 def test_all_shares_together_are_delta() -> None:
-    """Of two tests of all coins a row, two aims, directions and the kinds of guardrails."""
+    """Of two tests of all coins a row, aims, directions, total effects and guardrails."""
     for p in (2, 3, 14, 15, 40):
         unknown = ~np.eye(p, dtype=np.bool_)
         own = own_nats(unknown)
@@ -147,6 +148,7 @@ def test_all_shares_together_are_delta() -> None:
         shares += p * math.exp(-nats_of("selection", p))
         shares += p * p * math.exp(-nats_of("interference", p))
         shares += p * n_pairs * math.exp(-nats_of("product", p))
+        shares += p * (p - 1) * math.exp(-total_nats(unknown))
         assert shares == pytest.approx(1.0)
     assert SHARE_OF_GUARDS + SHARE_OF_ALL_COINS < 0.2
 

@@ -17,6 +17,7 @@ Kind = Literal[
     "effect",
     "loss",
     "line",
+    "total",
     "selection",
     "interference",
 ]
@@ -37,6 +38,8 @@ WORDS: Final[dict[Kind, str]] = {
     "loss": "how often a value is missing depends on {action}",
     "line": "no linear equation of {node} explains what the coins did: its response to some cause "
     "curves, or depends on another",
+    "total": "no one number is the effect of {cause} on {node} with {cause} alone set: it changes "
+    "with time, or with other variables",
     "selection": "more rounds were lost at the {action} end of {node} than at the other one: what "
     "was left is a selection",
     "interference": "{node} depends on the coin of {cause} in the round that was asked for next: "

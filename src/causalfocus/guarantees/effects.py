@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from causalfocus.arrays import Floats
 from causalfocus.guarantees.randomized_intervals import Demands
 from causalfocus.moments.effect_intervals import Intervals
 from causalfocus.system.sem import LinearSEM
@@ -46,6 +47,22 @@ class Effect:
         return 0.5 * (self.high - self.low)
 
 
+@dataclass(frozen=True, kw_only=True)
+class TotalEffect(Effect):
+    """What is known of one total effect: what the cause, set alone, does along all ways.
+
+    Attributes are those of a direct effect, but for
+
+    Attributes
+    ----------
+    waits_for : rounds with the cause alone, in all, at which it is foretold to be settled; without
+        an interval by the estimate
+    rounds_alone : rounds with the cause alone so far
+    """
+
+    rounds_alone: int
+
+
 def effects_by_coins(kept: Intervals, demands: Demands, estimate: LinearSEM) -> tuple[Effect, ...]:
     """All pairs, row by row; of rows that no linear one is left for all are open.
 
@@ -59,10 +76,7 @@ def effects_by_coins(kept: Intervals, demands: Demands, estimate: LinearSEM) -> 
 def _effects(kept: Intervals, demands: Demands, estimate: LinearSEM) -> Iterator[Effect]:
     names, weights = estimate.names, estimate.weights
     is_settled = demands.holds(kept, weights)
-    left = np.maximum(demands.min_effect - np.abs(kept.middle), 1e-3 * demands.min_effect)
-    shown = np.minimum(demands.epsilon, np.abs(kept.middle))
-    radii = np.where(demands.claim(kept) != 0.0, shown, left)
-    refuted = kept.is_refuted
+    radii, refuted = radii_of(kept, demands), kept.is_refuted
     for j, effect in enumerate(names):
         for k, cause in enumerate(names):
             if j != k:
@@ -78,11 +92,18 @@ def _effects(kept: Intervals, demands: Demands, estimate: LinearSEM) -> Iterator
                     is_settled=settled,
                     waits_for=float(kept.rounds)
                     if settled
-                    else _rounds_at(0.5 * (high - low), float(radii[j, k]), kept.rounds),
+                    else rounds_at(0.5 * (high - low), float(radii[j, k]), kept.rounds),
                 )
 
 
-def _rounds_at(half: float, radius: float, rounds: int) -> float:
+def radii_of(kept: Intervals, demands: Demands) -> Floats:
+    """The half widths (p, p) at which pairs are foretold to be settled."""
+    left = np.maximum(demands.min_effect - np.abs(kept.middle), 1e-3 * demands.min_effect)
+    shown = np.minimum(demands.epsilon, np.abs(kept.middle))
+    return np.where(demands.claim(kept) != 0.0, shown, left)
+
+
+def rounds_at(half: float, radius: float, rounds: float) -> float:
     """Rounds at which a half width that falls as their root is the radius."""
     if math.isinf(half):
         return math.inf

@@ -37,7 +37,7 @@ from causalfocus.arrays import Bools, Floats
 from causalfocus.errors import InvalidInputError
 from causalfocus.guarantees.alarm import Alarm
 from causalfocus.guarantees.decision import Decision
-from causalfocus.guarantees.effects import Effect
+from causalfocus.guarantees.effects import Effect, TotalEffect
 from causalfocus.guarantees.lags import Lags
 from causalfocus.guarantees.terms import OwnDesign, Rival, Spread, Step
 from causalfocus.guarantees.verdicts import Interval, Verdict, verdicts_on
@@ -343,6 +343,15 @@ class Guarantee(ABC):
                 )
             )
         return tuple(found)
+
+    def total_effects(self, moments: Moments, estimate: LinearSEM) -> tuple[TotalEffect, ...]:
+        """On every pair of variables: what is certain of its total effect."""
+        del moments, estimate
+        raise InvalidInputError(
+            f"The {self.name} rule has no intervals of total effects; the randomized rule has. "
+            f"Take learner.with_rule('randomized'), which is told the same, or "
+            f"learner.estimate.total_effects(): those of the estimate, of which nothing is certain."
+        )
 
     def verdicts(self, decision: Decision, estimate: LinearSEM) -> tuple[Verdict, ...]:
         """On every pair of variables, what a decision on an estimate says of a direct effect."""

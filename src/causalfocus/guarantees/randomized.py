@@ -26,7 +26,7 @@ from causalfocus.arrays import Bools, Floats
 from causalfocus.errors import InvalidInputError
 from causalfocus.guarantees.alarm import Alarm
 from causalfocus.guarantees.decision import Decision
-from causalfocus.guarantees.effects import Effect, effects_by_coins
+from causalfocus.guarantees.effects import Effect, TotalEffect, effects_by_coins
 from causalfocus.guarantees.guarantee import Guarantee
 from causalfocus.guarantees.guardrails import guard_alarms
 from causalfocus.guarantees.randomized_design import (
@@ -44,6 +44,7 @@ from causalfocus.guarantees.randomized_record import (
     without_ask,
 )
 from causalfocus.guarantees.terms import OwnDesign, Rival, Spread, claim_of_effects
+from causalfocus.guarantees.total_effects import total_effects_by_coins
 from causalfocus.guarantees.verdicts import Interval, Stand, Verdict
 from causalfocus.moments.coin_record import CoinRecord
 from causalfocus.moments.effect_intervals import Intervals, no_intervals
@@ -155,15 +156,7 @@ class RandomizedRule(Guarantee):
         kept, demands = self.kept_intervals(moments), self.demands
         if kept.is_refuted.any():
             return guess
-        claim = demands.claim(kept)
-        is_settled = demands.holds(kept, claim)
-        within = np.clip(guess.weights, kept.low, kept.high)
-        with np.errstate(invalid="ignore"):
-            lowest, highest = kept.high - demands.epsilon, kept.low + demands.epsilon
-            near = np.clip(within, lowest, highest)
-        weights = np.where(is_settled, np.where(claim != 0.0, near, 0.0), within)
-        # At the very edge of what can be claimed a weight may be off by epsilon and its last bit.
-        weights = np.where(is_settled & ~demands.holds(kept, weights), claim, weights)
+        weights = demands.settle(kept, guess.weights)
         return LinearSEM.from_fit(weights, guess.noise_variances, guess.intercepts, guess.names)
 
     def _guess(self, moments: Moments) -> LinearSEM:
@@ -197,18 +190,21 @@ class RandomizedRule(Guarantee):
         )
 
     def refutation(self, moments: Moments, estimate: LinearSEM) -> Alarm | None:
-        """That no linear row is left for some variable, or what a guardrail says."""
+        """That no linear row, or no total effect, is left, or what a guardrail says."""
         found = self.alarms(moments, estimate)
         return found[0] if found and found[0].evidence >= self.threshold else None
 
     def alarms(self, moments: Moments, estimate: LinearSEM) -> tuple[Alarm, ...]:
-        """Rows that are refuted and the guardrails, the loudest first."""
+        """Rows and total effects that are refuted and the guardrails, the loudest first."""
         del estimate
         kept, names = self.kept_intervals(moments), self.actions.names
         rows = np.flatnonzero(kept.is_refuted)
         found = [Alarm("line", names[j], None, None, self.threshold) for j in rows]
         if moments.coins is not None:
             found += guard_alarms(moments.coins.guards, kept, names)
+            totals = moments.coins.kept_totals
+            for j, k in np.argwhere(totals.low > totals.high):
+                found.append(Alarm("total", names[j], names[k], None, self.threshold))
         return tuple(sorted(found, key=lambda alarm: -alarm.evidence))
 
     def intervals(self, moments: Moments, estimate: LinearSEM) -> tuple[Interval, ...]:
@@ -230,6 +226,9 @@ class RandomizedRule(Guarantee):
     ) -> tuple[Effect, ...]:
         del decision
         return effects_by_coins(self.kept_intervals(moments), self.demands, estimate)
+
+    def total_effects(self, moments: Moments, estimate: LinearSEM) -> tuple[TotalEffect, ...]:
+        return total_effects_by_coins(self, moments.coins or self.new_coins(), estimate)
 
     @property
     def p(self) -> int:

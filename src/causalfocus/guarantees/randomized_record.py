@@ -13,11 +13,13 @@ from numpy.typing import ArrayLike
 
 from causalfocus.arrays import Bools, Floats
 from causalfocus.guarantees.randomized_intervals import intervals_at
+from causalfocus.guarantees.randomized_totals import no_total_intervals, totals_at
 from causalfocus.kernels.randomized.guess import guess_rows
 from causalfocus.moments.coin_record import CoinGuess, CoinRecord
 from causalfocus.moments.effect_intervals import no_intervals
 from causalfocus.moments.guard_sums import GuardSums
 from causalfocus.moments.randomized_sums import Intent, RandomizedSums
+from causalfocus.moments.total_sums import no_totals, with_round
 
 FIRST_LOOK: Final = 16
 FEW: Final = 20
@@ -39,6 +41,8 @@ def new_record(unknown: Bools, large: ArrayLike = np.inf) -> CoinRecord:
         next_look=FIRST_LOOK,
         guess=guess_from(sums),
         guards=GuardSums.empty(sums.p),
+        totals=no_totals(sums.p),
+        kept_totals=no_total_intervals(sums.unknown),
     )
 
 
@@ -82,18 +86,21 @@ def look(record: CoinRecord, level: float) -> CoinRecord:
     record = _catch_up(record)
     while record.sums.n >= record.next_look:
         n, share = record.sums.n, LOOK_SHARES[0 if record.sums.p <= FEW else 1]
-        kept = record.kept
+        kept, totals = record.kept, record.kept_totals
         if not kept.is_refuted.any():
             kept = intervals_at(record.sums, level, kept)
+            totals = totals_at(record.totals, record.sums.unknown, level, kept, totals)
         guess, next_look = guess_from(record.sums), n + max(1, n // share)
-        record = _catch_up(replace(record, kept=kept, guess=guess, next_look=next_look))
+        record = replace(record, kept=kept, kept_totals=totals, guess=guess, next_look=next_look)
+        record = _catch_up(record)
     return record
 
 
 def _catch_up(record: CoinRecord) -> CoinRecord:
     """The record with all rounds whose turn has come, up to the next look."""
     before, sums = record.sums, record.sums.catch_up(record.next_look)
-    guards = record.guards
+    guards, totals = record.guards, record.totals
     for one in before.pending[: len(before.pending) - len(sums.pending)]:
         guards = guards.count(one.intent, one.row, before.stakes[one.epoch])
-    return replace(record, sums=sums, guards=guards)
+        totals = with_round(totals, one.intent, one.row)
+    return replace(record, sums=sums, guards=guards, totals=totals)

@@ -1,4 +1,4 @@
-"""The table of all direct effects, for people and for programs."""
+"""The tables of all direct and of all total effects, for people and for programs."""
 
 from __future__ import annotations
 
@@ -6,36 +6,31 @@ import html
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 from causalfocus.errors import InvalidInputError
-from causalfocus.guarantees.effects import Effect
+from causalfocus.guarantees.effects import Effect, TotalEffect
 
 if TYPE_CHECKING:
     import pandas as pd
 
-HEADINGS = ("cause", "effect", "estimate", "interval", "verdict", "rounds")
+HEADINGS: Final = ("cause", "effect", "estimate", "interval", "verdict", "rounds")
+
+AnyEffect = TypeVar("AnyEffect", bound=Effect)
 
 
-class Effects(Sequence[Effect]):
-    """Every pair of variables: what is known of its direct effect, and what it waits for.
+class EffectTable(Sequence[AnyEffect]):
+    """Every pair of variables, one row each.
 
     Parameters
     ----------
     rows : one for every pair
     rounds : samples that were told by then
-
-    Examples
-    --------
-    >>> import causalfocus as cf
-    >>> actions = cf.ActionSet({"heat": (20, 80), "flow": (1, 3)})
-    >>> learner = cf.Focus(actions, cf.ModelClass(0.2), epsilon=0.1, rule="randomized", seed=1)
-    >>> effects = learner.effects()
-    >>> effects["heat", "flow"].verdict, len(effects)
-    ('open', 2)
     """
 
-    def __init__(self, rows: Sequence[Effect], rounds: int) -> None:
+    headings: ClassVar[tuple[str, ...]] = HEADINGS
+
+    def __init__(self, rows: Sequence[AnyEffect], rounds: int) -> None:
         self._rows = tuple(rows)
         self._by_pair = {(one.cause, one.effect): one for one in self._rows}
         self.rounds = rounds
@@ -43,7 +38,7 @@ class Effects(Sequence[Effect]):
     def __len__(self) -> int:
         return len(self._rows)
 
-    def __iter__(self) -> Iterator[Effect]:
+    def __iter__(self) -> Iterator[AnyEffect]:
         return iter(self._rows)
 
     def __getitem__(self, at: Any) -> Any:
@@ -82,11 +77,12 @@ class Effects(Sequence[Effect]):
         return pd.DataFrame([asdict(one) for one in self._rows])
 
     def __repr__(self) -> str:
-        return f"<Effects: {self.n_settled} of {len(self)} pairs settled, {self.rounds} rounds>"
+        settled = f"{self.n_settled} of {len(self)} pairs settled"
+        return f"<{type(self).__name__}: {settled}, {self.rounds} rounds>"
 
     def __str__(self) -> str:
-        table = [HEADINGS, *map(_cells, self._rows)]
-        widths = [max(len(line[i]) for line in table) for i in range(len(HEADINGS))]
+        table = [self.headings, *map(self._cells, self._rows)]
+        widths = [max(len(line[i]) for line in table) for i in range(len(self.headings))]
         lines = (
             "  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)) for line in table
         )
@@ -94,9 +90,9 @@ class Effects(Sequence[Effect]):
 
     def _repr_html_(self) -> str:
         """For notebooks."""
-        head = "".join(f"<th>{name}</th>" for name in HEADINGS)
+        head = "".join(f"<th>{name}</th>" for name in self.headings)
         body = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in _cells(one)) + "</tr>"
+            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in self._cells(one)) + "</tr>"
             for one in self._rows
         )
         said = f"{self.n_settled} of {len(self)} pairs are settled after {self.rounds} rounds."
@@ -105,19 +101,54 @@ class Effects(Sequence[Effect]):
             f"<tbody>{body}</tbody></table>"
         )
 
+    def _cells(self, one: AnyEffect) -> tuple[str, ...]:
+        """A line of the table, in words."""
+        is_bounded = math.isfinite(one.low) and math.isfinite(one.high)
+        return (
+            one.cause,
+            one.effect,
+            f"{one.estimate:.3g}" if one.estimate else "none",
+            f"{one.low:.3g} to {one.high:.3g}" if is_bounded else "no bound yet",
+            one.verdict,
+            self._waits(one),
+        )
 
-def _cells(one: Effect) -> tuple[str, ...]:
-    """A line of the table, in words."""
-    is_bounded = math.isfinite(one.low) and math.isfinite(one.high)
-    waits = "settled" if one.is_settled else _about(one.waits_for)
-    return (
-        one.cause,
-        one.effect,
-        f"{one.estimate:.3g}" if one.estimate else "none",
-        f"{one.low:.3g} to {one.high:.3g}" if is_bounded else "no bound yet",
-        one.verdict,
-        waits,
-    )
+    def _waits(self, one: AnyEffect) -> str:
+        return "settled" if one.is_settled else _about(one.waits_for)
+
+
+class Effects(EffectTable[Effect]):
+    """Every pair of variables: what is known of its direct effect, and what it waits for.
+
+    Examples
+    --------
+    >>> import causalfocus as cf
+    >>> actions = cf.ActionSet({"heat": (20, 80), "flow": (1, 3)})
+    >>> learner = cf.Focus(actions, cf.ModelClass(0.2), epsilon=0.1, rule="randomized", seed=1)
+    >>> effects = learner.effects()
+    >>> effects["heat", "flow"].verdict, len(effects)
+    ('open', 2)
+    """
+
+
+class TotalEffects(EffectTable[TotalEffect]):
+    """Every pair of variables: what is known of its total effect, and for how many rounds with the
+    cause alone it waits.
+
+    Examples
+    --------
+    >>> import causalfocus as cf
+    >>> actions = cf.ActionSet({"heat": (20, 80), "flow": (1, 3)})
+    >>> learner = cf.Focus(actions, cf.ModelClass(0.2), epsilon=0.1, rule="randomized", seed=1)
+    >>> total = learner.total_effects()["heat", "flow"]
+    >>> total.verdict, total.rounds_alone
+    ('open', 0)
+    """
+
+    headings: ClassVar[tuple[str, ...]] = (*HEADINGS[:-1], "rounds with the cause alone")
+
+    def _waits(self, one: TotalEffect) -> str:
+        return f"{one.rounds_alone:,}, {super()._waits(one)}"
 
 
 def _about(rounds: float) -> str:

@@ -24,7 +24,7 @@ from causalfocus.guarantees.designs import design_for
 from causalfocus.guarantees.losses import loss_alarms
 from causalfocus.guarantees.verdicts import verdicts_on
 from causalfocus.learner.asking import Ask
-from causalfocus.learner.effects import Effects
+from causalfocus.learner.effects import AnyEffect, Effects, TotalEffects
 from causalfocus.learner.protocol import Told
 from causalfocus.learner.recording import Recording
 from causalfocus.learner.result import Result, refutation_in_words
@@ -225,11 +225,23 @@ class Focus(Recording[FocusState]):
         refuted all pairs are open for ever: what an interval holds was proved by them.
         """
         rows = self.guarantee.effects(self.moments, self.decision, self.estimate)
-        if self.is_refuted:
-            rows = tuple(
-                replace(one, verdict="open", is_settled=False, waits_for=math.inf) for one in rows
-            )
-        return Effects(rows, self.rounds)
+        return Effects(self._open_if_refuted(rows), self.rounds)
+
+    def total_effects(self) -> TotalEffects:
+        """On every pair of variables: what the cause, set alone, does to the effect along all
+        ways. Under the randomized rule, together with `effects`, all of it is right at the same
+        time, at any moment, except with probability delta; the other rules have no such intervals
+        and say so. What counts are rounds in which one variable alone was set.
+        """
+        rows = self.guarantee.total_effects(self.moments, self.estimate)
+        return TotalEffects(self._open_if_refuted(rows), self.rounds)
+
+    def _open_if_refuted(self, rows: tuple[AnyEffect, ...]) -> tuple[AnyEffect, ...]:
+        if not self.is_refuted:
+            return rows
+        return tuple(
+            replace(one, verdict="open", is_settled=False, waits_for=math.inf) for one in rows
+        )
 
     def result(self) -> Result:
         """What was certified once there is a certificate, or the refutation; until then the present

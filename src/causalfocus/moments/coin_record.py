@@ -7,6 +7,7 @@ rule need not know of it. Never written to.
 from dataclasses import dataclass
 
 from causalfocus.arrays import Floats
+from causalfocus.kernels.randomized.totals import Totals
 from causalfocus.moments.effect_intervals import Intervals
 from causalfocus.moments.guard_sums import GuardSums
 from causalfocus.moments.randomized_sums import RandomizedSums
@@ -39,6 +40,8 @@ class CoinRecord:
     next_look : rounds with a coin, complete in the order of asking, at which to look again
     guess : of the last look
     guards : what watches the assumptions, of the same rounds
+    totals : of those of the same rounds in which one variable alone was set
+    kept_totals : as kept, of total effects; zero for those that there cannot be
     """
 
     sums: RandomizedSums
@@ -46,3 +49,5 @@ class CoinRecord:
     next_look: int
     guess: CoinGuess
     guards: GuardSums
+    totals: Totals
+    kept_totals: Intervals
