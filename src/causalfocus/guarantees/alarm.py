@@ -17,6 +17,7 @@ Kind = Literal[
     "effect",
     "loss",
     "line",
+    "loop",
     "selection",
     "interference",
 ]
@@ -37,6 +38,7 @@ WORDS: Final[dict[Kind, str]] = {
     "loss": "how often a value is missing depends on {action}",
     "line": "no linear equation of {node} explains what the coins did: its response to some cause "
     "curves, or depends on another",
+    "loop": "{node} depends on something that it acts on itself: there is feedback",
     "selection": "more rounds were lost at the {action} end of {node} than at the other one: what "
     "was left is a selection",
     "interference": "{node} depends on the coin of {cause} in the round that was asked for next: "

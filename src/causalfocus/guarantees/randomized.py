@@ -24,13 +24,15 @@ import numpy as np
 from causalfocus.allocation.set_plan import SetPlan
 from causalfocus.arrays import Bools, Floats
 from causalfocus.errors import InvalidInputError
-from causalfocus.guarantees.alarm import Alarm
+from causalfocus.guarantees.alarm import Alarm, Kind
+from causalfocus.guarantees.closure import certain_effects, closed_at, without_loops
 from causalfocus.guarantees.decision import Decision
 from causalfocus.guarantees.effects import Effect, effects_by_coins
 from causalfocus.guarantees.guarantee import Guarantee
 from causalfocus.guarantees.guardrails import guard_alarms
 from causalfocus.guarantees.randomized_design import (
     design_of,
+    half_ranges_of,
     more_rounds,
     plan_for,
     rival_of,
@@ -38,6 +40,7 @@ from causalfocus.guarantees.randomized_design import (
 )
 from causalfocus.guarantees.randomized_intervals import Demands, level_of
 from causalfocus.guarantees.randomized_record import (
+    left_unknown,
     new_record,
     with_answer,
     with_ask,
@@ -125,7 +128,7 @@ class RandomizedRule(Guarantee):
         return len(self.actions.names) <= LARGEST_EXACT
 
     def new_coins(self) -> CoinRecord:
-        return new_record(self.unknown)
+        return new_record(self.unknown, self.space.acyclic)
 
     def coins_with_ask(self, coins: CoinRecord, intent: Intent) -> CoinRecord:
         return with_ask(coins, intent)
@@ -145,7 +148,8 @@ class RandomizedRule(Guarantee):
         What is settled is what can be claimed: an effect within epsilon of everything that its
         interval holds, or none. Elsewhere the guess stands as far as its interval allows. Up to
         fourteen variables the guess is the exact engine's, from all samples; with more, that of the
-        coins.
+        coins. Where loops are ruled out, effects that would close one with larger or certain ones
+        are left out, and a row in which the engine has what cannot be is that of the coins.
         """
         guess = self._guess(moments)
         kept, demands = self.kept_intervals(moments), self.demands
@@ -158,16 +162,33 @@ class RandomizedRule(Guarantee):
             lowest, highest = kept.high - demands.epsilon, kept.low + demands.epsilon
             near = np.clip(within, lowest, highest)
         weights = np.where(is_settled, np.where(claim != 0.0, near, 0.0), within)
+        if self.space.acyclic:
+            weights = without_loops(weights, self._sizes(guess), certain_effects(kept))
         # At the very edge of what can be claimed a weight may be off by epsilon and its last bit.
         weights = np.where(is_settled & ~demands.holds(kept, weights), claim, weights)
         return LinearSEM.from_fit(weights, guess.noise_variances, guess.intercepts, guess.names)
 
     def _guess(self, moments: Moments) -> LinearSEM:
-        if self.keeps_moments:
-            return gaussian_estimate(moments, self.space)
         coins = moments.coins or self.new_coins()
         guess = coins.guess
-        return LinearSEM.from_fit(guess.weights, guess.noise, guess.constants, moments.names)
+        if not self.keeps_moments:
+            return LinearSEM.from_fit(guess.weights, guess.noise, guess.constants, moments.names)
+        best = gaussian_estimate(moments, self.space)
+        if not self.space.acyclic:
+            return best
+        is_wrong = ((best.weights != 0.0) & ~left_unknown(coins)).any(axis=1)
+        return LinearSEM.from_fit(
+            np.where(is_wrong[:, None], guess.weights, best.weights),
+            np.where(is_wrong, guess.noise, best.noise_variances),
+            np.where(is_wrong, guess.constants, best.intercepts),
+            moments.names,
+        )
+
+    def _sizes(self, guess: LinearSEM) -> Floats:
+        """(p, p), how far a coin moves each effect, in units of its noise."""
+        by_noise = half_ranges_of(self) / np.sqrt(guess.noise_variances)[:, None]
+        found: Floats = np.abs(guess.weights) * by_noise
+        return found
 
     def decide(
         self,
@@ -202,7 +223,12 @@ class RandomizedRule(Guarantee):
         del estimate
         kept, names = self.kept_intervals(moments), self.actions.names
         rows = np.flatnonzero(kept.is_refuted)
-        found = [Alarm("line", names[j], None, None, self.threshold) for j in rows]
+        bare = None if moments.coins is None else moments.coins.unclosed
+        kinds: list[Kind] = ["line" if bare is None or bare.is_refuted[j] else "loop" for j in rows]
+        found = [
+            Alarm(kind, names[j], None, None, self.threshold)
+            for kind, j in zip(kinds, rows, strict=True)
+        ]
         if moments.coins is not None:
             found += guard_alarms(moments.coins.guards, kept, names)
         return tuple(sorted(found, key=lambda alarm: -alarm.evidence))
@@ -315,7 +341,8 @@ class RandomizedDecision(Decision):
             return math.inf
         if self.coins is None or self.alarm is not None:
             return 0.0
-        found = level_of(self.coins.sums, weights, demands)
+        at = closed_at if self.rule.space.acyclic else None
+        found = level_of(self.coins.sums, weights, demands, at)
         if bool(demands.holds(self.coins.kept, weights).all()):
             return max(found, self.threshold)
         return min(found, math.nextafter(self.threshold, 0.0))

@@ -14,6 +14,7 @@ that it may act on so for good, unless other effects on them are known not to ex
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -24,7 +25,8 @@ from causalfocus.arrays import Bools, Floats
 from causalfocus.errors import InvalidInputError
 from causalfocus.kernels.randomized.box import Box, Nats, bound_row
 from causalfocus.moments.effect_intervals import Intervals, no_intervals
-from causalfocus.moments.randomized_sums import RandomizedSums, Reading
+from causalfocus.moments.randomized_sums import RandomizedSums
+from causalfocus.moments.reading import Reading
 
 SHARE_OF_ALL_COINS: Final = 0.1
 """Of delta, for the tests of all coins."""
@@ -75,17 +77,31 @@ def intervals_at(sums: RandomizedSums, level: float, within: Intervals | None = 
             f"Intervals of earlier rounds are of the same {sums.p} variables; got shape "
             f"{known.low.shape}. Give those of this run, or none."
         )
-    return _intervals(sums.read(), sums, level, known)
+    return narrowed(sums.read(), sums, level, known, np.zeros_like(sums.unknown))
 
 
-def _intervals(reading: Reading, sums: RandomizedSums, level: float, known: Intervals) -> Intervals:
+def narrowed(
+    reading: Reading,
+    sums: RandomizedSums,
+    level: float,
+    known: Intervals,
+    ruled_out: Bools,
+    rows: Bools | None = None,
+) -> Intervals:
+    """Return the intervals that a reading leaves of those that were known.
+
+    ruled_out : (p, p), coefficients that are certain to be zero, and are in what is known
+    rows : (p,), those to go through; None for all
+    """
     low, high, own = known.low.copy(), known.high.copy(), own_nats(sums.unknown)
-    for j in range(sums.p):
-        causes = np.flatnonzero(sums.unknown[j])
+    reading = reading.without(ruled_out)
+    for j in range(sums.p) if rows is None else np.flatnonzero(rows).tolist():
+        at_start = np.flatnonzero(sums.unknown[j])
+        causes = np.flatnonzero(sums.unknown[j] & ~ruled_out[j])
         coins = np.flatnonzero(reading.sums.pool.counts[j] > 0.0)
         if len(causes) and len(causes) <= len(coins):
-            before = Box(low[j, causes], high[j, causes])
-            box = bound_row(reading.sums, reading.stakes, j, causes, coins, level, own, before)
+            before, given = Box(low[j, causes], high[j, causes]), (reading.sums, reading.stakes)
+            box = bound_row(*given, j, causes, coins, level, own, before, at_start)
             low[j, causes] = np.maximum(before.low, box.low)
             high[j, causes] = np.minimum(before.high, box.high)
     return Intervals(low, high, sums.n)
@@ -141,7 +157,12 @@ class Demands:
         return np.where((is_there & ~is_small) | matters, intervals.middle, 0.0)
 
 
-def level_of(sums: RandomizedSums, weights: Floats, demands: Demands) -> float:
+def level_of(
+    sums: RandomizedSums,
+    weights: Floats,
+    demands: Demands,
+    at: Callable[[Reading, RandomizedSums, float], Intervals] | None = None,
+) -> float:
     """Return the largest level, in nats, that was found at which a claim stands; 0 if at none.
 
     At the level that is returned the intervals prove the claim, to a thousandth. A rule stops when
@@ -152,21 +173,26 @@ def level_of(sums: RandomizedSums, weights: Floats, demands: Demands) -> float:
     sums : of all rounds
     weights : (p, p), what is claimed; zero where no effect is reported
     demands : how good the claim has to be
+    at : what leaves the intervals at a level; `intervals_at` if left out
     """
-    reading, nothing = sums.read(), no_intervals(sums.unknown)
+    reading, found_at = sums.read(), at or _by_themselves
 
     def stands(level: float) -> bool:
-        found = _intervals(reading, sums, level, nothing)
-        return not found.is_refuted.any() and bool(demands.holds(found, weights).all())
+        """Whether no row is left for which it does not; there may be none at all."""
+        found = found_at(reading, sums, level)
+        return bool(found.is_refuted.any() or demands.holds(found, weights).all())
 
     low, high = 1e-3, 1.0
     if not stands(low):
         return 0.0
-    while stands(high):
+    while high <= MOST_NATS and stands(high):
         low, high = high, 2.0 * high
-        if high > MOST_NATS:
-            return low
-    while high > 1.001 * low:
+    while high <= MOST_NATS and high > 1.001 * low:
         middle = 0.5 * (low + high)
         low, high = (middle, high) if stands(middle) else (low, middle)
-    return low
+    return 0.0 if found_at(reading, sums, low).is_refuted.any() else low
+
+
+def _by_themselves(reading: Reading, sums: RandomizedSums, level: float) -> Intervals:
+    nothing = no_intervals(sums.unknown)
+    return narrowed(reading, sums, level, nothing, np.zeros_like(sums.unknown))

@@ -2,13 +2,15 @@
 
 A look computes the intervals of all pairs at the rule's level and intersects them with those of the
 looks before. When to look may be anything, for the intervals hold at all times at once; here it is
-decided by the number of rounds that are complete in the order of asking.
+decided by the number of rounds that are complete in the order of asking. Where loops are ruled out,
+each look closes what is certain (`closure`).
 """
 
 from dataclasses import replace
 from typing import Final
 
 from causalfocus.arrays import Bools, Floats
+from causalfocus.guarantees.closure import close, ruled_out
 from causalfocus.guarantees.randomized_intervals import intervals_at
 from causalfocus.kernels.randomized.guess import guess_rows
 from causalfocus.moments.coin_record import CoinGuess, CoinRecord
@@ -23,25 +25,35 @@ LOOK_SHARES: Final = (64, 20)
 with more: a look at a hundred takes as long as hundreds of rounds."""
 
 
-def new_record(unknown: Bools) -> CoinRecord:
+def new_record(unknown: Bools, acyclic: bool = False) -> CoinRecord:
     """Before the first ask.
 
     unknown : (p, p), which direct effects there may be, row and cause
+    acyclic : whether loops are ruled out
     """
     sums = RandomizedSums.empty(unknown)
+    nothing = no_intervals(sums.unknown)
     return CoinRecord(
         sums=sums,
-        kept=no_intervals(sums.unknown),
+        kept=nothing,
         next_look=FIRST_LOOK,
-        guess=guess_from(sums),
+        guess=guess_from(sums, sums.unknown),
         guards=GuardSums.empty(sums.p),
+        unclosed=nothing if acyclic else None,
     )
 
 
-def guess_from(sums: RandomizedSums) -> CoinGuess:
-    """The model that the coins suggest."""
+def left_unknown(record: CoinRecord) -> Bools:
+    """(p, p), the effects that may still be there, row and cause."""
+    if record.unclosed is None:
+        return record.sums.unknown
+    return record.sums.unknown & ~ruled_out(record.kept, record.sums.unknown)
+
+
+def guess_from(sums: RandomizedSums, unknown: Bools) -> CoinGuess:
+    """The model that the coins suggest, of effects that may be there."""
     reading = sums.read()
-    weights, noise, constants = guess_rows(reading.sums, reading.stakes, sums.unknown)
+    weights, noise, constants = guess_rows(reading.sums, reading.stakes, unknown)
     return CoinGuess(weights=weights, noise=noise, constants=constants)
 
 
@@ -51,7 +63,9 @@ def with_ask(record: CoinRecord, intent: Intent) -> CoinRecord:
     """
     if intent.number <= record.sums.issued:
         return record
-    return replace(record, sums=record.sums.issue(*intent))
+    is_new_epoch = record.sums.n >= record.sums.until
+    closed = record.sums.unknown & ~left_unknown(record) if is_new_epoch else None
+    return replace(record, sums=record.sums.issue(*intent, ruled_out=closed))
 
 
 def without_ask(record: CoinRecord, number: int, level: float) -> CoinRecord:
@@ -78,12 +92,20 @@ def look(record: CoinRecord, level: float) -> CoinRecord:
     record = _catch_up(record)
     while record.sums.n >= record.next_look:
         n, share = record.sums.n, LOOK_SHARES[0 if record.sums.p <= FEW else 1]
-        kept = record.kept
-        if not kept.is_refuted.any():
-            kept = intervals_at(record.sums, level, kept)
-        guess, next_look = guess_from(record.sums), n + max(1, n // share)
-        record = _catch_up(replace(record, kept=kept, guess=guess, next_look=next_look))
+        if not record.kept.is_refuted.any():
+            record = _narrowed(record, level)
+        guess, next_look = guess_from(record.sums, left_unknown(record)), n + max(1, n // share)
+        record = _catch_up(replace(record, guess=guess, next_look=next_look))
     return record
+
+
+def _narrowed(record: CoinRecord, level: float) -> CoinRecord:
+    """The record with the intervals of a look."""
+    if record.unclosed is None:
+        return replace(record, kept=intervals_at(record.sums, level, record.kept))
+    sums = record.sums
+    kept, unclosed = close(sums.read(), sums, level, record.kept, record.unclosed)
+    return replace(record, kept=kept, unclosed=unclosed)
 
 
 def _catch_up(record: CoinRecord) -> CoinRecord:

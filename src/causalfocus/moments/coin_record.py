@@ -39,6 +39,8 @@ class CoinRecord:
     next_look : rounds with a coin, complete in the order of asking, at which to look again
     guess : of the last look
     guards : what watches the assumptions, of the same rounds
+    unclosed : as kept, and without the closure where loops are ruled out: what shows that there is
+        one. None where they are not
     """
 
     sums: RandomizedSums
@@ -46,3 +48,4 @@ class CoinRecord:
     next_look: int
     guess: CoinGuess
     guards: GuardSums
+    unclosed: Intervals | None = None

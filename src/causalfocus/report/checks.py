@@ -44,6 +44,7 @@ KIND_WORDS: Final[dict[Kind, str]] = {
     "effect": "an effect out of range",
     "loss": "missing values depend on the action",
     "line": "no linear equation is left",
+    "loop": "there is feedback",
     "selection": "rounds are lost by the coin",
     "interference": "rounds disturb each other",
 }

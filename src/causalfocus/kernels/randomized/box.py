@@ -20,6 +20,10 @@ none is left.
 tests of earlier rounds. All tests of all times pass at the truth on one event of probability 1 -
 delta. On it the truth is in that box, so it is among the rows over which V is bounded here, and it
 passes: the result holds it on the same event.
+
+**Coefficients that are zero.** A coefficient that is certain to be zero on that event is no
+dimension any more: the true row is among those without it, and passes. All of the above is then of
+these rows alone, a section of what it was; only rho stays that of the start (`row_tests`).
 """
 
 import math
@@ -29,7 +33,7 @@ import numpy as np
 
 from causalfocus.arrays import Bools, Floats, Ints
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.randomized.ball import NO_ROW, Ball, largest_ratios
+from causalfocus.kernels.randomized.ball import NO_ROW, Ball, Ratios, largest_ratios
 from causalfocus.kernels.randomized.ellipsoid import highest, smallest_ellipsoid
 from causalfocus.kernels.randomized.matrices import (
     dual_lengths,
@@ -43,6 +47,7 @@ from causalfocus.kernels.randomized.row_tests import (
     SCALE,
     Family,
     Row,
+    least_scale,
     move_centre,
     row_of_tests,
     scale_of_coins,
@@ -214,6 +219,7 @@ def bound_row(
     level: float,
     own: Nats,
     known: Box,
+    at_start: Ints,
 ) -> Box:
     """Return bounds of the unknown coefficients of row j over all rows that no test rejects at a
     level in nats; infinite where there are none. If some low is above its high, no row is left.
@@ -221,13 +227,17 @@ def bound_row(
     own : nats on top of the level, for the test of all coins and for each direction: their shares
         of the error probability
     known : bounds at the same level by earlier rounds, infinite if there are none
+    at_start : the coefficients that were unknown at the start: `causes`, and those that are certain
+        to be zero by now, of which the reference is zero as well
     """
     u = len(causes)
     nothing = Box(np.full(u, -math.inf), np.full(u, math.inf))
-    row = row_of_tests(sums, stakes, j, causes, coins)
+    row = row_of_tests(sums, stakes, j, causes, coins, len(at_start))
     if not row.is_bounded:
         return nothing
     ratios = largest_ratios(row)
+    if len(at_start) > u:
+        ratios = Ratios(ratios.largest, min(ratios.least_scale, least_scale(stakes, j, at_start)))
     ball = smallest_ellipsoid(row, ratios, level + own.all_coins + SAFETY)
     if math.isinf(ball.radius):
         return nothing
@@ -238,7 +248,7 @@ def bound_row(
         reference[r] = stakes.references[j, causes[r]]
     box = _box_of(row, ball, Box(known.low - reference, known.high - reference))
     share = largest_share(ball.form, ball.upper, row.grams)
-    scale = ratios.least_scale * SCALE / scale_of_coins(u)
+    scale = ratios.least_scale * SCALE / scale_of_coins(len(at_start))
     there, weights = move_centre(row.directions, row.grams, ball.middle), _weights(row)
     sizes = ball.radius * dual_lengths(ball.upper, row.directions.moves)
     for _ in range(STEPS):
