@@ -109,7 +109,8 @@ def test_rho_is_that_of_all_coefficients_that_were_unknown_at_the_start() -> Non
         causes, stakes = np.flatnonzero(EVERYTHING[j]), one.state.read().stakes
         slow = scale_of_coins(2) * rigs.least_scale(stakes, j, causes)
         assert least_scale(stakes, j, causes) == pytest.approx(slow, rel=1e-9)
-        assert scale_of_coins(1) * rigs.least_scale(stakes, j, causes[:1]) > 1.001 * slow
+        fewer = scale_of_coins(1) * rigs.least_scale(stakes, j, causes[:1])
+        assert abs(fewer / slow - 1.0) > 0.1
 
 
 @pytest.mark.parametrize("n", [150, 900])
@@ -230,7 +231,7 @@ def test_the_order_of_telling_changes_nothing_and_parts_are_put_together() -> No
 
 
 def test_levels_with_the_closure_are_those_at_which_it_proves_the_claim() -> None:
-    sums, demands = grown_once().sums, Demands(np.full((3, 3), 0.25), np.full((3, 3), 0.5))
+    sums, demands = grown_once().sums, Demands(np.full((3, 3), 0.35), np.full((3, 3), 0.7))
     level, plain = level_of(sums, CHAIN, demands, closed_at), level_of(sums, CHAIN, demands)
     reading = sums.read()
     assert 0.0 < plain < level
@@ -292,7 +293,7 @@ def test_the_estimate_respects_what_is_ruled_out() -> None:
     """Also where a hidden cause makes the exact engine turn an arrow round."""
     actions = action_set(TRUTH.names)
     rule = RandomizedRule(actions, SPACE, 0.15, 0.05)
-    learner = play(learner_for(SPACE), rig(0, TRUTH), 500)
+    learner = play(learner_for(SPACE), rig(0, TRUTH), 350)
     kept = rule.kept_intervals(learner.moments)
     coins = learner.moments.coins
     assert coins is not None and ruled_out(kept, rule.unknown).any()

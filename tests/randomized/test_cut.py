@@ -1,5 +1,7 @@
 """What a round is worth and the climb to the best set, against differences and enumeration."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
