@@ -13,6 +13,9 @@ from scipy import stats
 import causalfocus as cf
 from causalfocus.arrays import Bools, Floats
 from causalfocus.guarantees.closure import (
+    SCALE_OF_A_DESCENT,
+    Closed,
+    certain_descents,
     certain_effects,
     close,
     closed_at,
@@ -35,9 +38,11 @@ from causalfocus.guarantees.randomized_record import (
     with_ask,
     without_ask,
 )
+from causalfocus.kernels.randomized.records import form_of
 from causalfocus.kernels.randomized.row_tests import least_scale, scale_of_coins
 from causalfocus.learner.parts import are_same, put_together, take_apart
 from causalfocus.moments.coin_record import CoinRecord
+from causalfocus.moments.descents import Descents
 from causalfocus.moments.effect_intervals import Intervals, no_intervals
 from causalfocus.moments.randomized_sums import Intent
 from randomized import rigs
@@ -71,14 +76,15 @@ def test_what_is_ruled_out_is_what_a_walk_along_certain_arrows_comes_from(
     signs = np.where((np.arange(p * p) % 2 == 0).reshape(p, p), 1.0, -1.0)
     low = np.where(has_edge, np.where(signs > 0, 0.1, -0.3), -0.2)
     high = np.where(has_edge, np.where(signs > 0, 0.3, -0.1), 0.2)
-    kept, unknown = Intervals(low, high, 9), np.tril(np.ones((p, p), dtype=np.bool_), 1)
-    unknown &= ~np.eye(p, dtype=np.bool_)
-    assert np.array_equal(certain_effects(kept), has_edge)
-    found, seen = ruled_out(kept, unknown), foreseen(np.where(has_edge, signs, 0.0))
+    is_direct = np.tri(p, dtype=np.bool_)
+    kept = Intervals(np.where(is_direct, low, -0.2), np.where(is_direct, high, 0.2), 9)
+    assert np.array_equal(certain_effects(kept), has_edge & is_direct)
+    found = ruled_out(kept, has_edge & ~is_direct)
+    seen = foreseen(np.where(has_edge, signs, 0.0))
     for j in range(p):
         for i in range(p):
             leads, back = i in reachable(has_edge, j), j in reachable(has_edge, i)
-            assert found[j, i] == (leads and unknown[j, i])
+            assert found[j, i] == leads
             assert seen[j, i] == (leads and not back)
 
 
@@ -126,7 +132,7 @@ def test_every_row_without_what_is_ruled_out_that_passes_is_within_the_bounds(
         i = 3 - j - k
         out[j, i] = True
         zero = Intervals(np.where(out, 0.0, -np.inf), np.where(out, 0.0, np.inf), 0)
-        found = narrowed(one.state.read(), one.state, level, zero, out)
+        found = narrowed(one.state.read(), one.state, level, own, zero, out)
         assert found.low[j, i] == found.high[j, i] == 0.0
         if CHAIN[j, i] != 0.0 or not np.isfinite(found.half[j, k]):
             continue
@@ -182,8 +188,10 @@ def test_the_closure_is_complete_and_costs_no_width() -> None:
     assert np.array_equal(left_unknown(closed), EVERYTHING & ~is_back)
     assert np.array_equal(left_unknown(plain), EVERYTHING)
     reading = closed.sums.read()
-    again = close(reading, closed.sums, -math.log(0.3), closed.kept, unclosed)
-    assert np.array_equal(ruled_out(again.kept, EVERYTHING), ruled_out(closed.kept, EVERYTHING))
+    descents = closed.descents
+    assert descents is not None and plain.descents is None
+    again = close(reading, closed.sums, -math.log(0.3), Closed(closed.kept, unclosed, descents))
+    assert np.array_equal(ruled_out(again.kept, descents.certain), is_back)
 
 
 def test_new_tests_need_not_tell_the_rest_from_what_is_ruled_out() -> None:
@@ -197,6 +205,33 @@ def test_new_tests_need_not_tell_the_rest_from_what_is_ruled_out() -> None:
     assert not closed.references[is_back].any() and plain.references[is_back].all()
     assert abs(closed.directions[1, 0, 2]) < 1e-6 < 0.05 < abs(plain.directions[1, 0, 2])
     assert closed.directions[1, 2].any()
+
+
+def test_a_descent_is_a_test_of_one_coin_by_its_definition() -> None:
+    """At every level, with the rounds as they were."""
+    one, descents = worked(CHAIN, hidden, 120), Descents.empty(3)
+    for stakes, asked, signs, row in one.literal.rounds:
+        descents = descents.count(asked, signs, row, stakes)
+    stakes = one.state.read().stakes
+    for i, j in np.argwhere(EVERYTHING):
+        s, v = one.literal.sums(i, np.zeros(3), None)
+        rho = SCALE_OF_A_DESCENT * float(form_of(stakes, i)[i, i])
+        nats = float(rigs.evidence(s, v, rho)[j]) - math.log(6 / 0.05)
+        if nats > 0.1:
+            assert certain_descents(descents, stakes, nats - 0.01)[i, j]
+        assert not certain_descents(descents, stakes, max(nats, 0.0) + 0.01)[i, j]
+
+
+def test_a_path_is_certain_long_before_its_effects_and_what_is_no_path_is_not() -> None:
+    early = grown(1, n=168)
+    assert early.descents is not None and not certain_effects(early.kept).any()
+    assert early.descents.certain[1, 0] and not left_unknown(early)[0, 1]
+    n_wrong = 0
+    for seed in range(100):
+        descents = grown(seed, n=168).descents
+        assert descents is not None
+        n_wrong += bool(np.triu(descents.certain).any())
+    assert n_wrong <= stats.binom.ppf(1 - 1e-4, 100, 0.3)
 
 
 def test_claims_with_the_closure_hold_in_a_few_hundred_runs() -> None:
@@ -231,13 +266,19 @@ def test_the_order_of_telling_changes_nothing_and_parts_are_put_together() -> No
 
 
 def test_levels_with_the_closure_are_those_at_which_it_proves_the_claim() -> None:
-    sums, demands = grown_once().sums, Demands(np.full((3, 3), 0.35), np.full((3, 3), 0.7))
-    level, plain = level_of(sums, CHAIN, demands, closed_at), level_of(sums, CHAIN, demands)
+    one = grown_once()
+    sums, at, demands = (
+        one.sums,
+        closed_at(one),
+        Demands(np.full((3, 3), 0.35), np.full((3, 3), 0.7)),
+    )
+    level, plain = level_of(sums, CHAIN, demands, at), level_of(sums, CHAIN, demands)
     reading = sums.read()
+    assert at is not None and closed_at(grown_once(False)) is None
     assert 0.0 < plain < level
-    assert demands.holds(closed_at(reading, sums, level), CHAIN).all()
-    assert not demands.holds(closed_at(reading, sums, 1.002 * level), CHAIN).all()
-    assert level_of(sums, -CHAIN, demands, closed_at) == 0.0
+    assert demands.holds(at(reading, level), CHAIN).all()
+    assert not demands.holds(at(reading, 1.002 * level), CHAIN).all()
+    assert level_of(sums, -CHAIN, demands, at) == 0.0
 
 
 TRUTH = cf.LinearSEM([[0, 0, 0], [0.9, 0, 0], [0, -0.7, 0]], [1.0, 0.9, 1.1])
@@ -267,9 +308,13 @@ def test_a_run_stops_earlier_with_the_evidence_that_says_so() -> None:
     assert all(one.is_settled for one in verdicts.values())
 
 
-def test_feedback_is_refuted_by_name_and_the_same_log_goes_on_without_the_assumption() -> None:
-    looped = cf.LinearSEM([[0, 0, 0.5], [0.9, 0, 0], [0, -0.7, 0]], [1.0, 0.9, 1.1], loops=True)
-    learner = finish(learner_for(SPACE, at_once=2), rig(1, looped), 3_000)
+@pytest.mark.parametrize("back", [0.5, 0.9])
+def test_feedback_is_refuted_by_name_and_the_same_log_goes_on_without_the_assumption(
+    back: float,
+) -> None:
+    weights = [[0.0, 0.0, back], [0.9, 0.0, 0.0], [0.0, -0.7, 0.0]]
+    looped = cf.LinearSEM(weights, [1.0, 0.9, 1.1], loops=True)
+    learner = finish(learner_for(SPACE), rig(1, looped), 3_000)
     refuted = learner.result().refuted
     assert learner.decision.refuted and refuted is not None
     assert "there is feedback" in str(refuted) and "acyclic=True" in str(refuted)
@@ -296,7 +341,8 @@ def test_the_estimate_respects_what_is_ruled_out() -> None:
     learner = play(learner_for(SPACE), rig(0, TRUTH), 350)
     kept = rule.kept_intervals(learner.moments)
     coins = learner.moments.coins
-    assert coins is not None and ruled_out(kept, rule.unknown).any()
+    assert coins is not None and coins.descents is not None
+    assert ruled_out(kept, coins.descents.certain).any()
     names = TRUTH.names
     turned = cf.Moments.expected(
         cf.LinearSEM(-TRUTH.weights.T, [1.0, 0.9, 1.1], names=names), {cf.OBSERVE: 2_000}
@@ -304,7 +350,7 @@ def test_the_estimate_respects_what_is_ruled_out() -> None:
     moments = cf.Moments.from_state(names, turned.state, coins)
     found = rule.estimate(moments)
     assert not found.has_loops and (found.weights != 0.0).any()
-    assert not found.weights[ruled_out(kept, rule.unknown)].any()
+    assert not found.weights[ruled_out(kept, coins.descents.certain)].any()
 
 
 def test_the_forecast_counts_on_the_closure() -> None:

@@ -4,7 +4,8 @@ Each end of a range is picked by a fair coin. Nothing that a variable does not c
 its coin: not hidden causes, not drift, not outliers, not the past. So the coins alone carry the
 evidence, and the claim assumes nothing of the noise. Assumed are linear and additive responses,
 fair coins, settings that act on others through their own variable alone, and rounds that are not
-lost for their outcome. Feedback is allowed.
+lost for their outcome. Feedback is allowed; where it is ruled out, `acyclic=True`, what is certain
+closes the pairs against it (`closure`).
 
 Terms and proofs: `kernels.randomized` (the tests, and all rows that they leave),
 `moments.randomized_sums` (what counts, and in which order), `randomized_intervals` (simultaneous
@@ -214,7 +215,9 @@ class RandomizedRule(Guarantee):
         )
 
     def refutation(self, moments: Moments, estimate: LinearSEM) -> Alarm | None:
-        """That no linear row is left for some variable, or what a guardrail says."""
+        """That no linear row is left for some variable, or none without a loop, or what a guardrail
+        says.
+        """
         found = self.alarms(moments, estimate)
         return found[0] if found and found[0].evidence >= self.threshold else None
 
@@ -308,11 +311,14 @@ class RandomizedRule(Guarantee):
         return claim_of_effects("direct effect", self.epsilon, self.space.min_effect)
 
     def assumptions_in_words(self) -> str:
+        allowed, assumed = "feedback, ", ""
+        if self.space.acyclic:
+            allowed, assumed = "", "there is no feedback, if "
         return (
-            "effects are linear and add up between the ends that are set, if setting a variable "
-            "acts on the others through that variable alone, and if no round is lost because of "
-            "its outcome; hidden common causes, feedback, drift, outliers and settings that miss "
-            "are allowed"
+            f"{assumed}effects are linear and add up between the ends that are set, if setting a "
+            "variable acts on the others through that variable alone, and if no round is lost "
+            f"because of its outcome; hidden common causes, {allowed}drift, outliers and settings "
+            "that miss are allowed"
         )
 
 
@@ -341,8 +347,7 @@ class RandomizedDecision(Decision):
             return math.inf
         if self.coins is None or self.alarm is not None:
             return 0.0
-        at = closed_at if self.rule.space.acyclic else None
-        found = level_of(self.coins.sums, weights, demands, at)
+        found = level_of(self.coins.sums, weights, demands, closed_at(self.coins))
         if bool(demands.holds(self.coins.kept, weights).all()):
             return max(found, self.threshold)
         return min(found, math.nextafter(self.threshold, 0.0))

@@ -77,7 +77,11 @@ def half_ranges_of(rule: "RandomizedRule") -> Floats:
 def nats_of(rule: "RandomizedRule", tosses: float) -> float:
     """What a direction has to reach after so many tosses of a coin."""
     tosses = max(tosses, 1.0)
-    return rule.threshold + own_nats(rule.unknown).direction + 0.5 * math.log1p(tosses / SCALE)
+    return (
+        rule.threshold
+        + own_nats(rule.unknown, rule.space.acyclic).direction
+        + 0.5 * math.log1p(tosses / SCALE)
+    )
 
 
 def task_of(

@@ -34,6 +34,9 @@ SHARE_OF_ALL_COINS: Final = 0.1
 SHARE_OF_GUARDS: Final = 0.05
 """Of delta, for all alarms of the `guardrails` together."""
 
+SHARE_OF_DESCENTS: Final = 0.05
+"""Of delta, for the tests of descent together, where loops are ruled out (`closure`)."""
+
 MOST_NATS: Final = 1e4
 """Levels are not sought beyond this."""
 
@@ -48,11 +51,16 @@ def unidentified_rows(sums: RandomizedSums) -> Bools:
     return found
 
 
-def own_nats(unknown: Bools) -> Nats:
-    """Return what a test needs on top of log(1 / delta), in nats: one of all coins, a direction."""
+def own_nats(unknown: Bools, acyclic: bool = False) -> Nats:
+    """Return what a test needs on top of log(1 / delta), in nats: one of all coins, a direction.
+
+    acyclic : whether loops are ruled out, and a share is for the tests of descent
+    """
     n_rows = max(int(unknown.any(axis=1).sum()), 1)
     n_pairs = max(int(unknown.sum()), 1)
     of_directions = 1.0 - SHARE_OF_ALL_COINS - SHARE_OF_GUARDS
+    if acyclic:
+        of_directions -= SHARE_OF_DESCENTS
     return Nats(math.log(2 * n_rows / SHARE_OF_ALL_COINS), math.log(n_pairs / of_directions))
 
 
@@ -77,23 +85,26 @@ def intervals_at(sums: RandomizedSums, level: float, within: Intervals | None = 
             f"Intervals of earlier rounds are of the same {sums.p} variables; got shape "
             f"{known.low.shape}. Give those of this run, or none."
         )
-    return narrowed(sums.read(), sums, level, known, np.zeros_like(sums.unknown))
+    own, nothing = own_nats(sums.unknown), np.zeros_like(sums.unknown)
+    return narrowed(sums.read(), sums, level, own, known, nothing)
 
 
 def narrowed(
     reading: Reading,
     sums: RandomizedSums,
     level: float,
+    own: Nats,
     known: Intervals,
     ruled_out: Bools,
     rows: Bools | None = None,
 ) -> Intervals:
     """Return the intervals that a reading leaves of those that were known.
 
+    own : what the tests need on top of the level
     ruled_out : (p, p), coefficients that are certain to be zero, and are in what is known
     rows : (p,), those to go through; None for all
     """
-    low, high, own = known.low.copy(), known.high.copy(), own_nats(sums.unknown)
+    low, high = known.low.copy(), known.high.copy()
     reading = reading.without(ruled_out)
     for j in range(sums.p) if rows is None else np.flatnonzero(rows).tolist():
         at_start = np.flatnonzero(sums.unknown[j])
@@ -161,7 +172,7 @@ def level_of(
     sums: RandomizedSums,
     weights: Floats,
     demands: Demands,
-    at: Callable[[Reading, RandomizedSums, float], Intervals] | None = None,
+    at: Callable[[Reading, float], Intervals] | None = None,
 ) -> float:
     """Return the largest level, in nats, that was found at which a claim stands; 0 if at none.
 
@@ -175,11 +186,17 @@ def level_of(
     demands : how good the claim has to be
     at : what leaves the intervals at a level; `intervals_at` if left out
     """
-    reading, found_at = sums.read(), at or _by_themselves
+    reading, nothing = sums.read(), no_intervals(sums.unknown)
+    own, none = own_nats(sums.unknown), np.zeros_like(sums.unknown)
+
+    def by_themselves(reading: Reading, level: float) -> Intervals:
+        return narrowed(reading, sums, level, own, nothing, none)
+
+    found_at = at or by_themselves
 
     def stands(level: float) -> bool:
         """Whether no row is left for which it does not; there may be none at all."""
-        found = found_at(reading, sums, level)
+        found = found_at(reading, level)
         return bool(found.is_refuted.any() or demands.holds(found, weights).all())
 
     low, high = 1e-3, 1.0
@@ -190,9 +207,4 @@ def level_of(
     while high <= MOST_NATS and high > 1.001 * low:
         middle = 0.5 * (low + high)
         low, high = (middle, high) if stands(middle) else (low, middle)
-    return 0.0 if found_at(reading, sums, low).is_refuted.any() else low
-
-
-def _by_themselves(reading: Reading, sums: RandomizedSums, level: float) -> Intervals:
-    nothing = no_intervals(sums.unknown)
-    return narrowed(reading, sums, level, nothing, np.zeros_like(sums.unknown))
+    return 0.0 if found_at(reading, low).is_refuted.any() else low

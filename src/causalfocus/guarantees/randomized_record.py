@@ -10,10 +10,11 @@ from dataclasses import replace
 from typing import Final
 
 from causalfocus.arrays import Bools, Floats
-from causalfocus.guarantees.closure import close, ruled_out
+from causalfocus.guarantees.closure import Closed, close, ruled_out
 from causalfocus.guarantees.randomized_intervals import intervals_at
 from causalfocus.kernels.randomized.guess import guess_rows
 from causalfocus.moments.coin_record import CoinGuess, CoinRecord
+from causalfocus.moments.descents import Descents
 from causalfocus.moments.effect_intervals import no_intervals
 from causalfocus.moments.guard_sums import GuardSums
 from causalfocus.moments.randomized_sums import Intent, RandomizedSums
@@ -40,14 +41,15 @@ def new_record(unknown: Bools, acyclic: bool = False) -> CoinRecord:
         guess=guess_from(sums, sums.unknown),
         guards=GuardSums.empty(sums.p),
         unclosed=nothing if acyclic else None,
+        descents=Descents.empty(sums.p) if acyclic else None,
     )
 
 
 def left_unknown(record: CoinRecord) -> Bools:
     """(p, p), the effects that may still be there, row and cause."""
-    if record.unclosed is None:
+    if record.descents is None:
         return record.sums.unknown
-    return record.sums.unknown & ~ruled_out(record.kept, record.sums.unknown)
+    return record.sums.unknown & ~ruled_out(record.kept, record.descents.certain)
 
 
 def guess_from(sums: RandomizedSums, unknown: Bools) -> CoinGuess:
@@ -101,17 +103,20 @@ def look(record: CoinRecord, level: float) -> CoinRecord:
 
 def _narrowed(record: CoinRecord, level: float) -> CoinRecord:
     """The record with the intervals of a look."""
-    if record.unclosed is None:
-        return replace(record, kept=intervals_at(record.sums, level, record.kept))
-    sums = record.sums
-    kept, unclosed = close(sums.read(), sums, level, record.kept, record.unclosed)
-    return replace(record, kept=kept, unclosed=unclosed)
+    sums, unclosed, descents = record.sums, record.unclosed, record.descents
+    if unclosed is None or descents is None:
+        return replace(record, kept=intervals_at(sums, level, record.kept))
+    found = close(sums.read(), sums, level, Closed(record.kept, unclosed, descents))
+    return replace(record, kept=found.kept, unclosed=found.unclosed, descents=found.descents)
 
 
 def _catch_up(record: CoinRecord) -> CoinRecord:
     """The record with all rounds whose turn has come, up to the next look."""
     before, sums = record.sums, record.sums.catch_up(record.next_look)
-    guards = record.guards
+    guards, descents = record.guards, record.descents
     for one in before.pending[: len(before.pending) - len(sums.pending)]:
-        guards = guards.count(one.intent, one.row, before.stakes[one.epoch])
-    return replace(record, sums=sums, guards=guards)
+        stakes = before.stakes[one.epoch]
+        guards = guards.count(one.intent, one.row, stakes)
+        if descents is not None and one.row is not None:
+            descents = descents.count(one.intent.asked, one.intent.signs, one.row, stakes)
+    return replace(record, sums=sums, guards=guards, descents=descents)

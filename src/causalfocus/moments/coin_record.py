@@ -7,6 +7,7 @@ rule need not know of it. Never written to.
 from dataclasses import dataclass
 
 from causalfocus.arrays import Floats
+from causalfocus.moments.descents import Descents
 from causalfocus.moments.effect_intervals import Intervals
 from causalfocus.moments.guard_sums import GuardSums
 from causalfocus.moments.randomized_sums import RandomizedSums
@@ -39,8 +40,8 @@ class CoinRecord:
     next_look : rounds with a coin, complete in the order of asking, at which to look again
     guess : of the last look
     guards : what watches the assumptions, of the same rounds
-    unclosed : as kept, and without the closure where loops are ruled out: what shows that there is
-        one. None where they are not
+    unclosed, descents : where loops are ruled out, what was kept without the closure, and what says
+        who descends from whom; None where they are not
     """
 
     sums: RandomizedSums
@@ -49,3 +50,4 @@ class CoinRecord:
     guess: CoinGuess
     guards: GuardSums
     unclosed: Intervals | None = None
+    descents: Descents | None = None
