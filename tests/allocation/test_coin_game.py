@@ -61,7 +61,7 @@ def least_rounds(task: CoinTask, sets: Bools) -> float:
         def smooth(z: Floats, power: float = power) -> float:
             x = np.exp(z - z.max())
             found = squares(task, sets, x / x.sum()) / task.radii**2
-            ratios = np.log(found[~np.eye(task.p, dtype=np.bool_)])
+            ratios = np.log(found[task.regressors])
             return float(
                 ratios.max() + np.log(np.exp(power * (ratios - ratios.max())).sum()) / power
             )
@@ -84,6 +84,26 @@ def test_half_widths_are_those_of_the_definition(seed: int, at_once: int, loops:
     assert plan.half_widths == pytest.approx(slow, rel=1e-9)
     assert plan.shares.sum() == pytest.approx(300.0)
     assert plan.sets.sum(axis=1).max() <= at_once
+
+
+@pytest.mark.parametrize("at_once", [1, 4])
+@pytest.mark.parametrize("seed", range(3))
+def test_what_cannot_act_is_no_regressor(seed: int, at_once: int) -> None:
+    """Half widths are those of the rows without it, it is not asked, and the game knows: it finds
+    the best singles, with fewer rounds, and no coin is tossed for what it alone would tell.
+    """
+    plain = drawn_task(4, seed, at_once=at_once)
+    may_act = np.random.default_rng(seed).random((4, 4)) < 0.6
+    task = replace(plain, may_act=may_act)
+    assert np.array_equal(task.scales > 0.0, may_act & ~np.eye(4, dtype=np.bool_))
+    plan = plan_rounds(task, nothing(task), 300.0)
+    slow = np.sqrt(squares(task, plan.sets, plan.shares))
+    assert plan.half_widths == pytest.approx(slow, rel=1e-9)
+    assert (plan.to_go > 0.0)[may_act & ~np.eye(4, dtype=np.bool_)].all()
+    assert not plan.to_go[~may_act].any()
+    found = ideal_rounds(task, "singles")
+    assert found == pytest.approx(least_rounds(task, np.eye(4, dtype=np.bool_)), rel=0.01)
+    assert found < ideal_rounds(plain, "singles")
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -339,6 +359,8 @@ BAD: list[tuple[dict[str, object], str]] = [
     ({"at_once": 0}, "at_once must be 1 or more"),
     ({"base_cost": 0.0}, "must have a positive and finite cost"),
     ({"costs": np.array([0.0, -0.5, 0.0])}, "costs must not be negative"),
+    ({"may_act": np.ones((2, 2), dtype=np.bool_)}, "may_act is a table of 3 by 3"),
+    ({"may_act": np.ones((3, 3))}, "may_act is a table of 3 by 3 of True and False"),
 ]
 
 

@@ -49,7 +49,11 @@ def test_a_small_large_run() -> None:
 
 
 def test_a_summary_has_medians() -> None:
-    rows = [CoinRun(100, 300, 120, 0), CoinRun(200, 300, 180, 1), CoinRun(300, 900, 150, 0)]
+    names = ("gaussian", "one", "any_number", "one_acyclic", "any_acyclic", "n_wrong")
+    rounds = ((100, 300, 120, 90, 80, 0), (200, 300, 180, 240, 100, 1), (300, 900, 150, 280, 99, 0))
+    rows = [CoinRun(**dict(zip(names, row, strict=True))) for row in rounds]
     found = coin_summary(6, rows)
     assert (found.gaussian, found.one, found.any_number, found.n_wrong) == (200, 300, 150, 1)
-    assert found.one_ratio == 1.5 and "| 300 (1.50) | 150 (0.75) | 1 |" in coin_table([found])
+    assert (found.one_acyclic, found.any_acyclic) == (240, 99)
+    wanted = "| 300 (1.50) | 240 (1.20) | 150 (0.75) | 99 (0.49) | 1 |"
+    assert found.one_ratio == 1.5 and wanted in coin_table([found])

@@ -30,14 +30,13 @@ def squares(task: CoinTask, sets: Bools, rounds: Floats) -> Floats:
     p, moved = task.p, np.array([responses(task.weights, row) for row in sets])
     found = np.zeros((p, p))
     for j in range(p):
-        coins = [i for i in task.coins if i != j]
+        coins = [i for i in task.coins if task.regressors[j, i]]
         free = rounds * ~sets[:, j]
         tossed = free @ sets[:, coins]
         moves = np.einsum("m,mri->ir", free, moved)[np.ix_(coins, coins)]
         w = np.linalg.inv(moves * task.half_ranges[coins][:, None])
-        found[j] = np.inf
+        found[j] = np.where(task.regressors[j], np.inf, 0.0)
         found[j, coins] = 2 * task.nats * task.noise[j] * (w**2 @ tossed)
-        found[j, j] = 0.0
     return found
 
 

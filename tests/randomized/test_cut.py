@@ -1,5 +1,7 @@
 """What a round is worth and the climb to the best set, against differences and enumeration."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -51,10 +53,12 @@ def test_one_variable_more_or_less_is_as_solved_anew(seed: int, loops: bool) -> 
 
 
 @pytest.mark.parametrize("loops", [False, True])
+@pytest.mark.parametrize("share", [1.0, 0.6])
 @pytest.mark.parametrize("seed", range(3))
-def test_a_round_is_worth_what_it_takes_off(seed: int, loops: bool) -> None:
-    """By differences of the widths as they are defined."""
-    task = drawn_task(4, seed, loops=loops)
+def test_a_round_is_worth_what_it_takes_off(seed: int, share: float, loops: bool) -> None:
+    """By differences of the widths as they are defined, if a share of the effects may be there."""
+    may_act = np.random.default_rng([seed, 5]).random((4, 4)) < share
+    task = replace(drawn_task(4, seed, loops=loops), may_act=may_act)
     sets = every_set([0, 1, 2, 3], 4, 4)
     rounds = np.random.default_rng(seed).uniform(10.0, 50.0, len(sets))
     prices, worths = worths_at(task, sets, rounds)

@@ -57,7 +57,7 @@ def row_view(one: Bench, j: int) -> Row:
     reading = one.state.read()
     causes = np.flatnonzero(one.state.unknown[j])
     coins = np.flatnonzero(reading.sums.pool.counts[j] > 0)
-    return row_of_tests(reading.sums, reading.stakes, j, causes, coins)
+    return row_of_tests(reading.sums, reading.stakes, j, causes, coins, len(causes))
 
 
 @pytest.mark.parametrize(

@@ -235,7 +235,9 @@ def _plan(task: CoinTask, covered: Floats, ahead: float, design: Design) -> Coin
 
 
 def _half_widths(task: CoinTask, tosses: Floats, means: Means) -> Floats:
-    """(p, p), for every effect of a variable that has a coin, asked for or not."""
+    """(p, p), for every effect of a variable that has a coin, asked for or not; 0 where there is
+    none.
+    """
     unit = replace(task, radii=np.ones((task.p, task.p)))
     found: Floats = np.sqrt(ratios(loads_of(unit.stand(tosses), means), tosses))
     return found

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from causalfocus.arrays import Floats, Ints
+from causalfocus.arrays import Bools, Floats, Ints
 from causalfocus.errors import InvalidInputError
 from causalfocus.kernels.randomized.widths import Stand
 
@@ -24,6 +24,8 @@ class CoinTask:
         infinite where nothing is asked. The diagonal is not read
     nats : what a test has to reach, log(N / delta)
     at_once : how many variables may be set in a round
+    may_act : (p, p), which effects there may be; None for all. Others are not asked, and need not
+        be told from those of their row
     base_cost, costs : a round that sets K costs base_cost + the sum of costs (p,) over K
     """
 
@@ -35,6 +37,7 @@ class CoinTask:
     at_once: int
     base_cost: float = 1.0
     costs: Floats | None = None
+    may_act: Bools | None = None
 
     def __post_init__(self) -> None:
         p = len(self.noise)
@@ -49,6 +52,13 @@ class CoinTask:
                     f"{shape}."
                 )
             object.__setattr__(self, name, given)
+        may_act = np.ones((p, p), dtype=np.bool_) if self.may_act is None else self.may_act
+        if may_act.shape != (p, p) or may_act.dtype != np.bool_:
+            raise InvalidInputError(
+                f"may_act is a table of {p} by {p} of True and False; got {may_act.tolist()}. "
+                f"Leave it out if any effect may be there."
+            )
+        object.__setattr__(self, "may_act", may_act)
         self._require_numbers()
 
     def _require_numbers(self) -> None:
@@ -91,6 +101,12 @@ class CoinTask:
         return np.zeros(self.p) if self.costs is None else self.costs
 
     @cached_property
+    def regressors(self) -> Bools:
+        """(p, p), which effects there may be, row and cause."""
+        found: Bools = ~np.eye(self.p, dtype=np.bool_)
+        return found if self.may_act is None else found & self.may_act
+
+    @cached_property
     def coins(self) -> Ints:
         """(n,), the variables that have a coin."""
         return np.flatnonzero(self.half_ranges > 0.0)
@@ -100,7 +116,7 @@ class CoinTask:
         """(p, p), the squared half width, in units of the squared radius, of an effect whose coin
         has the half range one and was tossed once; 0 where nothing is asked.
         """
-        radii = np.where(np.eye(self.p, dtype=np.bool_), np.inf, self.radii)
+        radii = np.where(self.regressors, self.radii, np.inf)
         found: Floats = 2.0 * self.nats * self.noise[:, None] / radii**2
         return found
 
@@ -121,4 +137,5 @@ class CoinTask:
         scales = factor * self.scales
         if playable:
             scales = np.where(self.half_ranges > 0.0, scales, 0.0)
-        return Stand(self.weights, self.half_ranges, scales, np.array(covered, dtype=np.float64))
+        given = np.array(covered, dtype=np.float64)
+        return Stand(self.weights, self.half_ranges, scales, given, self.regressors)

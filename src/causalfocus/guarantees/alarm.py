@@ -18,6 +18,7 @@ Kind = Literal[
     "loss",
     "line",
     "total",
+    "loop",
     "selection",
     "interference",
 ]
@@ -40,6 +41,7 @@ WORDS: Final[dict[Kind, str]] = {
     "curves, or depends on another",
     "total": "no one number is the effect of {cause} on {node} with {cause} alone set: it changes "
     "with time, or with other variables",
+    "loop": "{node} depends on something that it acts on itself: there is feedback",
     "selection": "more rounds were lost at the {action} end of {node} than at the other one: what "
     "was left is a selection",
     "interference": "{node} depends on the coin of {cause} in the round that was asked for next: "

@@ -4,7 +4,8 @@ Each end of a range is picked by a fair coin. Nothing that a variable does not c
 its coin: not hidden causes, not drift, not outliers, not the past. So the coins alone carry the
 evidence, and the claim assumes nothing of the noise. Assumed are linear and additive responses,
 fair coins, settings that act on others through their own variable alone, and rounds that are not
-lost for their outcome. Feedback is allowed.
+lost for their outcome. Feedback is allowed; where it is ruled out, `acyclic=True`, what is certain
+closes the pairs against it (`closure`).
 
 Terms and proofs: `kernels.randomized` (the tests, and all rows that they leave),
 `moments.randomized_sums` (what counts, and in which order), `randomized_intervals` (simultaneous
@@ -24,13 +25,15 @@ import numpy as np
 from causalfocus.allocation.set_plan import SetPlan
 from causalfocus.arrays import Bools, Floats
 from causalfocus.errors import InvalidInputError
-from causalfocus.guarantees.alarm import Alarm
+from causalfocus.guarantees.alarm import Alarm, Kind
+from causalfocus.guarantees.closure import certain_effects, closed_at, without_loops
 from causalfocus.guarantees.decision import Decision
 from causalfocus.guarantees.effects import Effect, TotalEffect, effects_by_coins
 from causalfocus.guarantees.guarantee import Guarantee
 from causalfocus.guarantees.guardrails import guard_alarms
 from causalfocus.guarantees.randomized_design import (
     design_of,
+    half_ranges_of,
     more_rounds,
     plan_for,
     rival_of,
@@ -38,6 +41,7 @@ from causalfocus.guarantees.randomized_design import (
 )
 from causalfocus.guarantees.randomized_intervals import Demands, level_of
 from causalfocus.guarantees.randomized_record import (
+    left_unknown,
     new_record,
     with_answer,
     with_ask,
@@ -130,7 +134,9 @@ class RandomizedRule(Guarantee):
         return len(self.actions.names) <= LARGEST_EXACT
 
     def new_coins(self) -> CoinRecord:
-        return new_record(self.unknown, JUST_BELOW * self.demands.min_effect)
+        return new_record(
+            self.unknown, JUST_BELOW * self.demands.min_effect, acyclic=self.space.acyclic
+        )
 
     def coins_with_ask(self, coins: CoinRecord, intent: Intent) -> CoinRecord:
         return with_ask(coins, intent)
@@ -150,21 +156,40 @@ class RandomizedRule(Guarantee):
         What is settled is what can be claimed: an effect within epsilon of everything that its
         interval holds, or none. Elsewhere the guess stands as far as its interval allows. Up to
         fourteen variables the guess is the exact engine's, from all samples; with more, that of the
-        coins.
+        coins. Where loops are ruled out, effects that would close one with larger or certain ones
+        are left out, and a row in which the engine has what cannot be is that of the coins.
         """
         guess = self._guess(moments)
         kept, demands = self.kept_intervals(moments), self.demands
         if kept.is_refuted.any():
             return guess
         weights = demands.settle(kept, guess.weights)
+        if self.space.acyclic:
+            weights = without_loops(weights, self._sizes(guess), certain_effects(kept))
+            weights = demands.settle(kept, weights)
         return LinearSEM.from_fit(weights, guess.noise_variances, guess.intercepts, guess.names)
 
     def _guess(self, moments: Moments) -> LinearSEM:
-        if self.keeps_moments:
-            return gaussian_estimate(moments, self.space)
         coins = moments.coins or self.new_coins()
         guess = coins.guess
-        return LinearSEM.from_fit(guess.weights, guess.noise, guess.constants, moments.names)
+        if not self.keeps_moments:
+            return LinearSEM.from_fit(guess.weights, guess.noise, guess.constants, moments.names)
+        best = gaussian_estimate(moments, self.space)
+        if not self.space.acyclic:
+            return best
+        is_wrong = ((best.weights != 0.0) & ~left_unknown(coins)).any(axis=1)
+        return LinearSEM.from_fit(
+            np.where(is_wrong[:, None], guess.weights, best.weights),
+            np.where(is_wrong, guess.noise, best.noise_variances),
+            np.where(is_wrong, guess.constants, best.intercepts),
+            moments.names,
+        )
+
+    def _sizes(self, guess: LinearSEM) -> Floats:
+        """(p, p), how far a coin moves each effect, in units of its noise."""
+        by_noise = half_ranges_of(self) / np.sqrt(guess.noise_variances)[:, None]
+        found: Floats = np.abs(guess.weights) * by_noise
+        return found
 
     def decide(
         self,
@@ -190,7 +215,9 @@ class RandomizedRule(Guarantee):
         )
 
     def refutation(self, moments: Moments, estimate: LinearSEM) -> Alarm | None:
-        """That no linear row, or no total effect, is left, or what a guardrail says."""
+        """That no linear row, or no total effect, is left, or no row without a loop, or what a
+        guardrail says.
+        """
         found = self.alarms(moments, estimate)
         return found[0] if found and found[0].evidence >= self.threshold else None
 
@@ -199,7 +226,12 @@ class RandomizedRule(Guarantee):
         del estimate
         kept, names = self.kept_intervals(moments), self.actions.names
         rows = np.flatnonzero(kept.is_refuted)
-        found = [Alarm("line", names[j], None, None, self.threshold) for j in rows]
+        bare = None if moments.coins is None else moments.coins.unclosed
+        kinds: list[Kind] = ["line" if bare is None or bare.is_refuted[j] else "loop" for j in rows]
+        found = [
+            Alarm(kind, names[j], None, None, self.threshold)
+            for kind, j in zip(kinds, rows, strict=True)
+        ]
         if moments.coins is not None:
             found += guard_alarms(moments.coins.guards, kept, names)
             totals = moments.coins.kept_totals
@@ -285,11 +317,14 @@ class RandomizedRule(Guarantee):
         return claim_of_effects("direct effect", self.epsilon, self.space.min_effect)
 
     def assumptions_in_words(self) -> str:
+        allowed, assumed = "feedback, ", ""
+        if self.space.acyclic:
+            allowed, assumed = "", "there is no feedback, if "
         return (
-            "effects are linear and add up between the ends that are set, if setting a variable "
-            "acts on the others through that variable alone, and if no round is lost because of "
-            "its outcome; hidden common causes, feedback, drift, outliers and settings that miss "
-            "are allowed"
+            f"{assumed}effects are linear and add up between the ends that are set, if setting a "
+            "variable acts on the others through that variable alone, and if no round is lost "
+            f"because of its outcome; hidden common causes, {allowed}drift, outliers and settings "
+            "that miss are allowed"
         )
 
 
@@ -318,7 +353,7 @@ class RandomizedDecision(Decision):
             return math.inf
         if self.coins is None or self.alarm is not None:
             return 0.0
-        found = level_of(self.coins.sums, weights, demands)
+        found = level_of(self.coins.sums, weights, demands, closed_at(self.coins))
         if bool(demands.holds(self.coins.kept, weights).all()):
             return max(found, self.threshold)
         return min(found, math.nextafter(self.threshold, 0.0))

@@ -20,7 +20,9 @@ from causalfocus.allocation.coin_game import (
 from causalfocus.allocation.coin_task import CoinTask
 from causalfocus.allocation.set_plan import SetPlan
 from causalfocus.arrays import Bools, Floats
+from causalfocus.guarantees.closure import foreseen
 from causalfocus.guarantees.randomized_intervals import own_nats
+from causalfocus.guarantees.randomized_record import left_unknown
 from causalfocus.guarantees.terms import OwnDesign, Rival
 from causalfocus.kernels.randomized.responses import responses_to
 from causalfocus.kernels.randomized.row_tests import SCALE
@@ -79,7 +81,11 @@ def half_ranges_of(rule: "RandomizedRule") -> Floats:
 def nats_of(rule: "RandomizedRule", tosses: float) -> float:
     """What a direction has to reach after so many tosses of a coin, if all have equal shares."""
     tosses = max(tosses, 1.0)
-    return rule.threshold + own_nats(rule.unknown).direction + 0.5 * math.log1p(tosses / SCALE)
+    return (
+        rule.threshold
+        + own_nats(rule.unknown, rule.space.acyclic).direction
+        + 0.5 * math.log1p(tosses / SCALE)
+    )
 
 
 def _saved_nats(rule: "RandomizedRule", model: LinearSEM) -> float:
@@ -95,17 +101,28 @@ def _saved_nats(rule: "RandomizedRule", model: LinearSEM) -> float:
 
 
 def task_of(
-    rule: "RandomizedRule", model: LinearSEM, is_settled: Bools | None, tosses: float
+    rule: "RandomizedRule",
+    model: LinearSEM,
+    is_settled: Bools | None,
+    tosses: float,
+    unknown: Bools | None = None,
 ) -> CoinTask:
     """What is to be settled if the model is the system.
 
+    Where loops are ruled out, what the model's own effects will rule out is not asked: to make
+    these certain takes fewer rounds than to settle them, and that is asked anyway.
+
     is_settled : (p, p), pairs that are no longer asked; None for none
     tosses : of a coin, by then
+    unknown : (p, p), effects that there may still be; None for those of the start
     """
     demands = rule.demands
     graph_only = np.minimum(demands.epsilon, np.abs(model.weights))
     radii = np.where(model.weights != 0.0, graph_only, ABSENT * demands.min_effect)
-    asked = rule.unknown if is_settled is None else rule.unknown & ~is_settled
+    may_act = rule.unknown if unknown is None else unknown
+    if rule.space.acyclic:
+        may_act = may_act & ~foreseen(model.weights)
+    asked = may_act if is_settled is None else may_act & ~is_settled
     prices = prices_of(rule)
     return CoinTask(
         weights=np.clip(model.weights, -1e6, 1e6),
@@ -116,6 +133,7 @@ def task_of(
         at_once=rule.actions.at_once,
         base_cost=prices.base,
         costs=prices.each,
+        may_act=may_act,
     )
 
 
@@ -131,15 +149,17 @@ def _present_task(
     noise = np.where(coins.sums.is_begun, coins.guess.noise, estimate.noise_variances)
     known = LinearSEM.from_fit(estimate.weights, noise, estimate.intercepts, estimate.names)
     tosses = float(covered.sum() / max(np.count_nonzero(covered), 1))
-    task = task_of(rule, known, is_settled, tosses)
-    return _with_experience(task, covered, coins.kept), covered
+    unknown = left_unknown(coins)
+    task = task_of(rule, known, is_settled, tosses, unknown)
+    return _with_experience(task, covered, coins.kept, unknown), covered
 
 
-def _with_experience(task: CoinTask, covered: Floats, kept: Intervals) -> CoinTask:
+def _with_experience(task: CoinTask, covered: Floats, kept: Intervals, unknown: Bools) -> CoinTask:
     """The task with smaller radii where intervals are wider than is foretold: it leaves out what is
-    of second order, and pairs differ in that.
+    of second order, and pairs differ in that. Foretold is what can be told with all effects that
+    there may still be (p, p), without foresight.
     """
-    foretold = half_widths(task, covered)
+    foretold = half_widths(replace(task, may_act=unknown), covered)
     is_known = np.isfinite(kept.half) & np.isfinite(foretold) & (foretold > 0.0)
     factor = np.ones(foretold.shape)
     factor[is_known] = kept.half[is_known] / foretold[is_known]

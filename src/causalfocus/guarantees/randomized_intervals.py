@@ -16,6 +16,7 @@ that it may act on so for good, unless other effects on them are known not to ex
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -28,7 +29,8 @@ from causalfocus.kernels.randomized.box import Box, Sizes, bound_row
 from causalfocus.kernels.randomized.ellipsoid import Nats
 from causalfocus.kernels.randomized.records import N_AIMS
 from causalfocus.moments.effect_intervals import Intervals, no_intervals
-from causalfocus.moments.randomized_sums import RandomizedSums, Reading
+from causalfocus.moments.randomized_sums import RandomizedSums
+from causalfocus.moments.reading import Reading
 
 SHARE_OF_ALL_COINS: Final = 0.05
 """Of delta, for the tests of all coins."""
@@ -42,6 +44,9 @@ SHARE_OF_GUARDS: Final = 0.05
 SHARE_OF_TOTALS: Final = 0.05
 """Of delta, for the tests of all total effects together. Every direction pays log(0.85 / 0.8), 0.06
 nats, for it: about half a percent of its half width."""
+
+SHARE_OF_DESCENTS: Final = 0.05
+"""Of delta, for the tests of descent together, where loops are ruled out (`closure`)."""
 
 MOST_NATS: Final = 1e4
 """Levels are not sought beyond this."""
@@ -57,11 +62,16 @@ def unidentified_rows(sums: RandomizedSums) -> Bools:
     return found
 
 
-def own_nats(unknown: Bools) -> Nats:
-    """Return what a test needs on top of log(1 / delta), in nats; a direction, for equal shares."""
+def own_nats(unknown: Bools, acyclic: bool = False) -> Nats:
+    """Return what a test needs on top of log(1 / delta), in nats; a direction, for equal shares.
+
+    acyclic : whether loops are ruled out, and a share is for the tests of descent
+    """
     n_rows = max(int(unknown.any(axis=1).sum()), 1)
     n_pairs = max(int(unknown.sum()), 1)
     others = SHARE_OF_ALL_COINS + SHARE_OF_AIMS + SHARE_OF_GUARDS + SHARE_OF_TOTALS
+    if acyclic:
+        others += SHARE_OF_DESCENTS
     return Nats(
         all_coins=math.log(2 * n_rows / SHARE_OF_ALL_COINS),
         aim=math.log(N_AIMS * n_rows / SHARE_OF_AIMS),
@@ -90,18 +100,35 @@ def intervals_at(sums: RandomizedSums, level: float, within: Intervals | None = 
             f"Intervals of earlier rounds are of the same {sums.p} variables; got shape "
             f"{known.low.shape}. Give those of this run, or none."
         )
-    return _intervals(sums.read(), sums, level, known)
+    own, nothing = own_nats(sums.unknown), np.zeros_like(sums.unknown)
+    return narrowed(sums.read(), sums, level, own, known, nothing)
 
 
-def _intervals(reading: Reading, sums: RandomizedSums, level: float, known: Intervals) -> Intervals:
-    low, high, own = known.low.copy(), known.high.copy(), own_nats(sums.unknown)
-    for j in range(sums.p):
-        causes = np.flatnonzero(sums.unknown[j])
+def narrowed(
+    reading: Reading,
+    sums: RandomizedSums,
+    level: float,
+    own: Nats,
+    known: Intervals,
+    ruled_out: Bools,
+    rows: Bools | None = None,
+) -> Intervals:
+    """Return the intervals that a reading leaves of those that were known.
+
+    own : what the tests need on top of the level
+    ruled_out : (p, p), coefficients that are certain to be zero, and are in what is known
+    rows : (p,), those to go through; None for all
+    """
+    low, high = known.low.copy(), known.high.copy()
+    reading = reading.without(ruled_out)
+    for j in range(sums.p) if rows is None else np.flatnonzero(rows).tolist():
+        at_start = np.flatnonzero(sums.unknown[j])
+        causes = np.flatnonzero(sums.unknown[j] & ~ruled_out[j])
         coins = np.flatnonzero(reading.sums.pool.counts[j] > 0.0)
         if len(causes) and len(causes) <= len(coins):
-            before = Box(low[j, causes], high[j, causes])
-            of = Sizes(sums.large[j, causes], int(sums.unknown[j].sum()))
-            box = bound_row(reading.sums, reading.stakes, j, causes, coins, level, own, of, before)
+            of = Sizes(sums.large[j, causes], len(at_start))
+            before, given = Box(low[j, causes], high[j, causes]), (reading.sums, reading.stakes)
+            box = bound_row(*given, j, causes, coins, level, own, of, before, at_start)
             low[j, causes] = np.maximum(before.low, box.low)
             high[j, causes] = np.minimum(before.high, box.high)
     return Intervals(low, high, sums.n)
@@ -171,7 +198,12 @@ class Demands:
         return np.where((is_there & ~is_small) | matters, intervals.middle, 0.0)
 
 
-def level_of(sums: RandomizedSums, weights: Floats, demands: Demands) -> float:
+def level_of(
+    sums: RandomizedSums,
+    weights: Floats,
+    demands: Demands,
+    at: Callable[[Reading, float], Intervals] | None = None,
+) -> float:
     """Return the largest level, in nats, that was found at which a claim stands; 0 if at none.
 
     At the level that is returned the intervals prove the claim, to a thousandth. A rule stops when
@@ -182,21 +214,27 @@ def level_of(sums: RandomizedSums, weights: Floats, demands: Demands) -> float:
     sums : of all rounds
     weights : (p, p), what is claimed; zero where no effect is reported
     demands : how good the claim has to be
+    at : what leaves the intervals at a level; `intervals_at` if left out
     """
     reading, nothing = sums.read(), no_intervals(sums.unknown)
+    own, none = own_nats(sums.unknown), np.zeros_like(sums.unknown)
+
+    def by_themselves(reading: Reading, level: float) -> Intervals:
+        return narrowed(reading, sums, level, own, nothing, none)
+
+    found_at = at or by_themselves
 
     def stands(level: float) -> bool:
-        found = _intervals(reading, sums, level, nothing)
-        return not found.is_refuted.any() and bool(demands.holds(found, weights).all())
+        """Whether no row is left for which it does not; there may be none at all."""
+        found = found_at(reading, level)
+        return bool(found.is_refuted.any() or demands.holds(found, weights).all())
 
     low, high = 1e-3, 1.0
     if not stands(low):
         return 0.0
-    while stands(high):
+    while high <= MOST_NATS and stands(high):
         low, high = high, 2.0 * high
-        if high > MOST_NATS:
-            return low
-    while high > 1.001 * low:
+    while high <= MOST_NATS and high > 1.001 * low:
         middle = 0.5 * (low + high)
         low, high = (middle, high) if stands(middle) else (low, middle)
-    return low
+    return 0.0 if found_at(reading, low).is_refuted.any() else low

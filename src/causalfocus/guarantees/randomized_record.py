@@ -2,7 +2,8 @@
 
 A look computes the intervals of all pairs at the rule's level and intersects them with those of the
 looks before. When to look may be anything, for the intervals hold at all times at once; here it is
-decided by the number of rounds that are complete in the order of asking.
+decided by the number of rounds that are complete in the order of asking. Where loops are ruled out,
+each look closes what is certain (`closure`).
 """
 
 from dataclasses import replace
@@ -12,10 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from causalfocus.arrays import Bools, Floats
+from causalfocus.guarantees.closure import Closed, close, ruled_out
 from causalfocus.guarantees.randomized_intervals import intervals_at
 from causalfocus.guarantees.randomized_totals import no_total_intervals, totals_at
 from causalfocus.kernels.randomized.guess import guess_rows
 from causalfocus.moments.coin_record import CoinGuess, CoinRecord
+from causalfocus.moments.descents import Descents
 from causalfocus.moments.effect_intervals import no_intervals
 from causalfocus.moments.guard_sums import GuardSums
 from causalfocus.moments.randomized_sums import Intent, RandomizedSums
@@ -28,28 +31,39 @@ LOOK_SHARES: Final = (64, 20)
 with more: a look at a hundred takes as long as hundreds of rounds."""
 
 
-def new_record(unknown: Bools, large: ArrayLike = np.inf) -> CoinRecord:
+def new_record(unknown: Bools, large: ArrayLike = np.inf, *, acyclic: bool = False) -> CoinRecord:
     """Before the first ask.
 
     unknown : (p, p), which direct effects there may be, row and cause
     large : (p, p), sizes of effects that matter; without them all pairs have equal shares of delta
+    acyclic : whether loops are ruled out
     """
     sums = RandomizedSums.empty(unknown, large)
+    nothing = no_intervals(sums.unknown)
     return CoinRecord(
         sums=sums,
-        kept=no_intervals(sums.unknown),
+        kept=nothing,
         next_look=FIRST_LOOK,
-        guess=guess_from(sums),
+        guess=guess_from(sums, sums.unknown),
         guards=GuardSums.empty(sums.p),
         totals=no_totals(sums.p),
         kept_totals=no_total_intervals(sums.unknown),
+        unclosed=nothing if acyclic else None,
+        descents=Descents.empty(sums.p) if acyclic else None,
     )
 
 
-def guess_from(sums: RandomizedSums) -> CoinGuess:
-    """The model that the coins suggest."""
+def left_unknown(record: CoinRecord) -> Bools:
+    """(p, p), the effects that may still be there, row and cause."""
+    if record.descents is None:
+        return record.sums.unknown
+    return record.sums.unknown & ~ruled_out(record.kept, record.descents.certain)
+
+
+def guess_from(sums: RandomizedSums, unknown: Bools) -> CoinGuess:
+    """The model that the coins suggest, of effects that may be there."""
     reading = sums.read()
-    weights, noise, constants = guess_rows(reading.sums, reading.stakes, sums.unknown)
+    weights, noise, constants = guess_rows(reading.sums, reading.stakes, unknown)
     return CoinGuess(weights=weights, noise=noise, constants=constants)
 
 
@@ -59,7 +73,9 @@ def with_ask(record: CoinRecord, intent: Intent) -> CoinRecord:
     """
     if intent.number <= record.sums.issued:
         return record
-    return replace(record, sums=record.sums.issue(*intent))
+    is_new_epoch = record.sums.n >= record.sums.until
+    closed = record.sums.unknown & ~left_unknown(record) if is_new_epoch else None
+    return replace(record, sums=record.sums.issue(*intent, ruled_out=closed))
 
 
 def without_ask(record: CoinRecord, number: int, level: float) -> CoinRecord:
@@ -86,21 +102,33 @@ def look(record: CoinRecord, level: float) -> CoinRecord:
     record = _catch_up(record)
     while record.sums.n >= record.next_look:
         n, share = record.sums.n, LOOK_SHARES[0 if record.sums.p <= FEW else 1]
-        kept, totals = record.kept, record.kept_totals
-        if not kept.is_refuted.any():
-            kept = intervals_at(record.sums, level, kept)
-            totals = totals_at(record.totals, record.sums.unknown, level, kept, totals)
-        guess, next_look = guess_from(record.sums), n + max(1, n // share)
-        record = replace(record, kept=kept, kept_totals=totals, guess=guess, next_look=next_look)
-        record = _catch_up(record)
+        if not record.kept.is_refuted.any():
+            record = _narrowed(record, level)
+        guess, next_look = guess_from(record.sums, left_unknown(record)), n + max(1, n // share)
+        record = _catch_up(replace(record, guess=guess, next_look=next_look))
     return record
+
+
+def _narrowed(record: CoinRecord, level: float) -> CoinRecord:
+    """The record with the intervals of a look."""
+    sums, unclosed, descents = record.sums, record.unclosed, record.descents
+    if unclosed is None or descents is None:
+        record = replace(record, kept=intervals_at(sums, level, record.kept))
+    else:
+        found = close(sums.read(), sums, level, Closed(record.kept, unclosed, descents))
+        record = replace(record, kept=found.kept, unclosed=found.unclosed, descents=found.descents)
+    totals = totals_at(record.totals, sums.unknown, level, record.kept, record.kept_totals)
+    return replace(record, kept_totals=totals)
 
 
 def _catch_up(record: CoinRecord) -> CoinRecord:
     """The record with all rounds whose turn has come, up to the next look."""
     before, sums = record.sums, record.sums.catch_up(record.next_look)
-    guards, totals = record.guards, record.totals
+    guards, totals, descents = record.guards, record.totals, record.descents
     for one in before.pending[: len(before.pending) - len(sums.pending)]:
-        guards = guards.count(one.intent, one.row, before.stakes[one.epoch])
+        stakes = before.stakes[one.epoch]
+        guards = guards.count(one.intent, one.row, stakes)
         totals = with_round(totals, one.intent, one.row)
-    return replace(record, sums=sums, guards=guards, totals=totals)
+        if descents is not None and one.row is not None:
+            descents = descents.count(one.intent.asked, one.intent.signs, one.row, stakes)
+    return replace(record, sums=sums, guards=guards, totals=totals, descents=descents)

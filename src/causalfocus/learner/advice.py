@@ -30,6 +30,8 @@ BEYOND_ALL: Final[dict[Kind, str]] = {
     "not clean.",
     "drift": "Look for a cause that changes with time, and measure it as one more variable, or "
     "start again once the system is stable. " + SURVIVES + "drift.",
+    "loop": "Leave acyclic=True out: with_space(ModelClass(...)) without it goes on with the same "
+    "log, and the certificate by coins survives feedback.",
     "selection": "Find out why rounds are lost at that end, narrow the range to where none are, "
     "and start again.",
     "interference": "Perform the rounds apart from each other, or one by one in the order of "

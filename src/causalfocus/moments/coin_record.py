@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from causalfocus.arrays import Floats
 from causalfocus.kernels.randomized.totals import Totals
+from causalfocus.moments.descents import Descents
 from causalfocus.moments.effect_intervals import Intervals
 from causalfocus.moments.guard_sums import GuardSums
 from causalfocus.moments.randomized_sums import RandomizedSums
@@ -42,6 +43,8 @@ class CoinRecord:
     guards : what watches the assumptions, of the same rounds
     totals : of those of the same rounds in which one variable alone was set
     kept_totals : as kept, of total effects; zero for those that there cannot be
+    unclosed, descents : where loops are ruled out, what was kept without the closure, and what says
+        who descends from whom; None where they are not
     """
 
     sums: RandomizedSums
@@ -51,3 +54,5 @@ class CoinRecord:
     guards: GuardSums
     totals: Totals
     kept_totals: Intervals
+    unclosed: Intervals | None = None
+    descents: Descents | None = None

@@ -44,6 +44,7 @@ from causalfocus.errors import InvalidInputError
 from causalfocus.kernels.randomized.records import Bets, Epoch, Pool, Stakes, Sums
 from causalfocus.kernels.randomized.rounds import add_rounds, close_epoch, no_epoch, no_sums
 from causalfocus.kernels.randomized.stakes import next_stakes, no_stakes
+from causalfocus.moments.reading import Reading, aim_at_the_rest
 from causalfocus.system.action_set import LARGEST_VALUE
 from causalfocus.system.coins import coins_of
 
@@ -90,15 +91,6 @@ class Pending(NamedTuple):
 
 
 Change = Callable[[Pending], Pending]
-
-
-class Reading(NamedTuple):
-    """The sums of all rounds that are complete in the order of asking, and the stakes
-    whose references they are about.
-    """
-
-    sums: Sums
-    stakes: Stakes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,16 +174,20 @@ class RandomizedSums:
         found: Floats = self.read().sums.pool.counts
         return found
 
-    def issue(self, number: int, asked: ArrayLike, signs: ArrayLike) -> "RandomizedSums":
+    def issue(
+        self, number: int, asked: ArrayLike, signs: ArrayLike, ruled_out: Bools | None = None
+    ) -> "RandomizedSums":
         """With one more ask; its tests are fixed now.
 
         number : of the ask, above those of all before it
         asked : (p,), which variables are to be set
         signs : (p,), see `signs_of`
+        ruled_out : (p, p), coefficients that rounds before this ask have shown to be zero; None for
+            none. New tests need not tell the others from them
         """
         intent = Intent(number, np.array(asked, np.bool_), np.array(signs, np.float64))
         self._require(intent)
-        state = lay_stakes(self) if self.n >= self.until else self
+        state = lay_stakes(self, ruled_out) if self.n >= self.until else self
         waiting = Pending(intent, max(state.stakes))
         return replace(state, issued=number, pending=(*state.pending, waiting))
 
@@ -319,7 +315,7 @@ def close(state: RandomizedSums, following: Stakes) -> Sums:
     return sums
 
 
-def lay_stakes(state: RandomizedSums) -> RandomizedSums:
+def lay_stakes(state: RandomizedSums, ruled_out: Bools | None = None) -> RandomizedSums:
     """Return a state with new stakes, from what is complete, for the asks from now on."""
     last, length = max(state.stakes), max(LEAST_EPOCH, int(GROWTH * state.n))
     if state.epoch_number == 0:
@@ -328,7 +324,10 @@ def lay_stakes(state: RandomizedSums) -> RandomizedSums:
     else:
         # Pending asks of an earlier epoch may still come; what is complete is taken.
         present = state.stakes[state.epoch_number]
-        stakes = next_stakes(state.read().sums, present, state.unknown, length / state.n)
+        reading, growth = state.read(), length / state.n
+        stakes = next_stakes(reading.sums, present, state.unknown, growth)
+        if ruled_out is not None and ruled_out.any():
+            aim_at_the_rest(stakes, reading, state.unknown, ruled_out, growth)
         stakes = _keep_beginnings(stakes, state.stakes[last])
     return replace(state, stakes={**state.stakes, last + 1: stakes}, until=state.n + length)
 

@@ -45,6 +45,7 @@ KIND_WORDS: Final[dict[Kind, str]] = {
     "loss": "missing values depend on the action",
     "line": "no linear equation is left",
     "total": "no total effect is left",
+    "loop": "there is feedback",
     "selection": "rounds are lost by the coin",
     "interference": "rounds disturb each other",
 }

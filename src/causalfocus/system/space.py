@@ -32,8 +32,8 @@ class ModelClass:
     forbidden : (cause, effect) pairs that are known to have no direct effect; for the randomized
         rule
     acyclic : whether it is known that there is no feedback; the gaussian and class rules and the
-        paper's assume it in any case. The randomized rule then refuses systems with loops, and
-        does not use it for its intervals
+        paper's assume it in any case. The randomized rule then takes effects for absent that
+        would close a loop with certain ones, and needs fewer rounds
 
     Examples
     --------

@@ -15,7 +15,9 @@ def coins(
     out: Out = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare the rounds of the randomized rule with those of the gaussian rule."""
+    """Compare the rounds of the randomized rule, loops allowed or not, with those of the gaussian
+    rule.
+    """
     from causalfocus.benchmark.coins import coin_runs, coin_summary
     from causalfocus.benchmark.document import Figures
 

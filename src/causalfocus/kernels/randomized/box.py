@@ -31,6 +31,10 @@ none is left.
 tests of earlier rounds. All tests of all times pass at the truth on one event of probability 1 -
 delta. On it the truth is in that box, so it is among the rows over which V is bounded here, and it
 passes: the result holds it on the same event.
+
+**Coefficients that are zero.** A coefficient that is certain to be zero on that event is no
+dimension any more: the true row is among those without it, and passes. All of the above is then of
+these rows alone, a section of what it was; only rho stays that of the start (`row_tests`).
 """
 
 import math
@@ -40,7 +44,7 @@ import numpy as np
 
 from causalfocus.arrays import Bools, Floats, Ints
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.randomized.ball import NO_ROW, Ball, largest_ratios
+from causalfocus.kernels.randomized.ball import NO_ROW, Ball, Ratios, largest_ratios
 from causalfocus.kernels.randomized.ellipsoid import (
     Nats,
     highest,
@@ -59,6 +63,7 @@ from causalfocus.kernels.randomized.row_tests import (
     SCALE,
     Family,
     Row,
+    least_scale,
     move_centre,
     row_of_tests,
     scale_of_coins,
@@ -286,6 +291,7 @@ def bound_row(
     own: Nats,
     of: Sizes,
     known: Box,
+    at_start: Ints,
 ) -> Box:
     """Return bounds of the unknown coefficients of row j over all rows that no test rejects at a
     level in nats; infinite where there are none. If some low is above its high, no row is left.
@@ -294,14 +300,18 @@ def bound_row(
         direction, for equal shares
     of : the sizes that were given before the first round
     known : bounds at the same level by earlier rounds, infinite if there are none
+    at_start : the coefficients that were unknown at the start: `causes`, and those that are certain
+        to be zero by now, of which the reference is zero as well
     """
     u = len(causes)
     nothing = Box(np.full(u, -math.inf), np.full(u, math.inf))
-    row = row_of_tests(sums, stakes, j, causes, coins)
+    row = row_of_tests(sums, stakes, j, causes, coins, len(at_start))
     if not row.is_bounded:
         return nothing
     ratios = largest_ratios(row)
-    scale = ratios.least_scale * SCALE / scale_of_coins(u)
+    if len(at_start) > u:
+        ratios = Ratios(ratios.largest, min(ratios.least_scale, least_scale(stakes, j, at_start)))
+    scale = ratios.least_scale * SCALE / scale_of_coins(len(at_start))
     above = Nats(
         level + own.all_coins + SAFETY, level + own.aim + SAFETY, level + own.direction + SAFETY
     )

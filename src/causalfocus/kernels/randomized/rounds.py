@@ -6,7 +6,7 @@ it has; the values are those that were achieved. See `records` for the sums.
 
 import numpy as np
 
-from causalfocus.arrays import Bools, Floats
+from causalfocus.arrays import Bools, Floats, Ints
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.randomized.matrices import apply, multiply
 from causalfocus.kernels.randomized.records import N_AIMS, Bets, Epoch, Pool, Stakes, Sums
@@ -109,6 +109,20 @@ def close_epoch(sums: Sums, epoch: Epoch, stakes: Stakes, following: Stakes) -> 
             step = following.references[j] - stakes.references[j]
             _move(sums.coins, sums.pool.grams[j], step, j)
             _move(sums.directions, sums.pool.grams[j], step, j)
+
+
+@kernel
+def strike(sums: Sums, references: Floats, j: int, struck: Ints) -> None:
+    """Put the sums of row j, in place, about the reference without some coefficients, and these to
+    zero in the references (p, p).
+    """
+    step = np.zeros(references.shape[1])
+    for k in struck:
+        step[k] = -references[j, k]
+        references[j, k] = 0.0
+    if step.any():
+        _move(sums.coins, sums.pool.grams[j], step, j)
+        _move(sums.directions, sums.pool.grams[j], step, j)
 
 
 @kernel

@@ -29,6 +29,11 @@ times a number of rounds: as b goes far, V and rho grow alike, so that the test 
 there. In proportion to its least value over all b is the rho of the second test of all coins, and
 that of the directions, the same for all b: they are read only among rows that the first test
 leaves. No unit matters.
+
+**Fewer coefficients.** Where some of them are known to be zero, rows with b_k = 0 are all that
+there is, and the tests are read among these alone. They stay the same tests: rho is that of all
+coefficients that were unknown at the start, however many are left, because what was learned since
+must not choose it.
 """
 
 import math
@@ -155,17 +160,49 @@ def _nearest(coins: Family, scale: float) -> Floats:
 
 
 @kernel
-def row_of_tests(sums: Sums, stakes: Stakes, j: int, causes: Ints, coins: Ints) -> Row:
+def least_scale(stakes: Stakes, j: int, causes: Ints) -> float:
+    """Return rho of the first test of all coins of row j where it is least over all rows; 0 if that
+    is not above rounding.
+
+    causes : all coefficients that were unknown at the start
+    """
+    u = len(causes)
+    row = -stakes.references[j]
+    row[j] = 1.0
+    form = form_of(stakes, j)
+    bent = apply(form, row)
+    matrix, pull, upper = np.empty((u, u)), np.empty(u), np.empty((u, u))
+    for r in range(u):
+        by = stakes.spreads[j, causes[r]]
+        if not by > 0.0:
+            return 0.0
+        pull[r] = bent[causes[r]] / by
+        for s in range(u):
+            both = by * stakes.spreads[j, causes[s]]
+            matrix[r, s] = form[causes[r], causes[s]] / both if both > 0.0 else 0.0
+    value = dot(row, bent)
+    if not factor(matrix, upper):
+        return 0.0
+    least = value - dot(pull, solve(upper, pull))
+    return scale_of_coins(u) * least if least > 1e-9 * value else 0.0
+
+
+@kernel
+def row_of_tests(
+    sums: Sums, stakes: Stakes, j: int, causes: Ints, coins: Ints, n_unknown: int
+) -> Row:
     """Return all that is known of row j about a centre near the middle of what the tests leave.
 
-    causes : the unknown coefficients, one at least
+    causes : the coefficients that are unknown now, one at least; the others are zero, and so are
+        those of the reference
     coins : the variables whose coins were tossed while j was free
+    n_unknown : how many coefficients were unknown at the start, by which rho goes
     """
     u = len(causes)
     row = -stakes.references[j]
     row[j] = 1.0
     units, grams, form = np.zeros(u), np.empty((u, u)), np.empty((u, u))
-    first, rounds = form_of(stakes, j), scale_of_coins(u)
+    first, rounds = form_of(stakes, j), scale_of_coins(n_unknown)
     bent = apply(first, row)
     slope = np.empty(u)
     for r in range(u):

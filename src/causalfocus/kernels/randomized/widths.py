@@ -9,9 +9,11 @@ of M transposed, and at h nats
 
     H_jk^2  =  2 h v_j sum_i w_i^2 N_i  =  2 h v_j sum_i C_ik^2 / (N_i s_i^2).
 
-Variables without a coin are no regressors: what goes through them is part of the responses. This
-is exact to first order, for loops and for any sets, where N counts the rounds that M is the mean
-of. Rounds that are covered already are taken to have moved what the others move on average.
+Variables without a coin are no regressors: what goes through them is part of the responses. Nor
+are those that are known not to act on j: C is the inverse without their rows and columns, and their
+own coins are left out, though some might help. This is exact to first order, for loops and for any
+sets, where N counts the rounds that M is the mean of. Rounds that are covered already are taken to
+have moved what the others move on average.
 
 **Worth.** Let f_jk = H_jk^2 / radius_jk^2, y_jk be prices, n_K the rounds with the set K and n_i
 those of them with i set and j free. N_i grows with every round with i set, and M_ir moves by
@@ -42,13 +44,15 @@ from causalfocus.kernels.randomized.responses import (
 class Stand(NamedTuple):
     """What is asked and known: direct effects (p, p), the half ranges of coins (p,), 0 for none,
     and f of every pair for a coin of half range one, tossed once: scales (p, p), 0 where nothing
-    is asked. Rounds so far with the column's variable set and the row's free: covered (p, p).
+    is asked. Rounds so far with the column's variable set and the row's free: covered (p, p). Which
+    effects there may be: may_act (p, p); nothing else is asked.
     """
 
     weights: Floats
     half_ranges: Floats
     scales: Floats
     covered: Floats
+    may_act: Bools
 
 
 class Worths(NamedTuple):
@@ -136,6 +140,20 @@ def independent_means(weights: Floats, is_coin: Bools, share: float) -> Means:
 
 
 @kernel
+def _isolation(moves: Floats, may_act: Bools) -> Floats:
+    """Return C (p, p) of a row, from M (p, p) and which variables (p,) may act on it: the unit
+    matrix in the rows and columns of others.
+    """
+    p, found = len(moves), moves.copy()
+    for r in range(p):
+        if not may_act[r]:
+            for i in range(p):
+                found[i, r] = found[r, i] = 0.0
+            found[r, r] = 1.0
+    return inverse_of(found)
+
+
+@kernel
 def loads_of(stand: Stand, means: Means) -> Floats:
     """Return (p, p, p), for row j, cause k and coin i: scale_jk C_ik^2 / s_i^2, which the tosses of
     i divide. Where the cause has no coin all are infinite.
@@ -143,7 +161,7 @@ def loads_of(stand: Stand, means: Means) -> Floats:
     p = len(stand.scales)
     found = np.zeros((p, p, p))
     for j in range(p):
-        back = inverse_of(means.moves[j])
+        back = _isolation(means.moves[j], stand.may_act[j])
         for k in range(p):
             if k != j and stand.scales[j, k] > 0.0:
                 for i in range(p):
@@ -239,7 +257,7 @@ def ratios_and_worths(
     p = len(prices)
     per_toss, shared, paid = np.zeros(p), np.empty((p, p)), np.empty(p)
     for j in range(p):
-        back = inverse_of(means.moves[j])
+        back = _isolation(means.moves[j], stand.may_act[j])
         shared[:], worths.cuts[j], worths.pulls[j], ratio[j] = 0.0, 0.0, 0.0, 0.0
         for i in range(p):
             per_toss[i] = 0.0
