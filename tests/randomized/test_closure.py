@@ -248,7 +248,7 @@ def test_claims_with_the_closure_hold_in_a_few_hundred_runs() -> None:
     assert sum(is_wrong) > stats.binom.ppf(1 - 1e-4, 20, 0.3)
 
 
-def test_a_loop_is_refuted_as_a_loop_and_a_curve_is_not() -> None:
+def test_a_loop_is_refuted_as_a_loop() -> None:
     one, unclosed = grown(2, LOOP, 1600), None
     unclosed = one.unclosed
     assert unclosed is not None
