@@ -15,11 +15,11 @@ from causalfocus.arrays import Bools, Floats
 from causalfocus.guarantees.closure import (
     SCALE_OF_A_DESCENT,
     Closed,
+    against_order,
     certain_descents,
     certain_effects,
     close,
     closed_at,
-    foreseen,
     ruled_out,
     without_loops,
 )
@@ -28,7 +28,7 @@ from causalfocus.guarantees.randomized_intervals import (
     Demands,
     intervals_at,
     level_of,
-    narrowed,
+    narrow,
     own_nats,
 )
 from causalfocus.guarantees.randomized_record import (
@@ -80,7 +80,7 @@ def test_what_is_ruled_out_is_what_a_walk_along_certain_arrows_comes_from(
     kept = Intervals(np.where(is_direct, low, -0.2), np.where(is_direct, high, 0.2), 9)
     assert np.array_equal(certain_effects(kept), has_edge & is_direct)
     found = ruled_out(kept, has_edge & ~is_direct)
-    seen = foreseen(np.where(has_edge, signs, 0.0))
+    seen = against_order(np.where(has_edge, signs, 0.0))
     for j in range(p):
         for i in range(p):
             leads, back = i in reachable(has_edge, j), j in reachable(has_edge, i)
@@ -132,7 +132,7 @@ def test_every_row_without_what_is_ruled_out_that_passes_is_within_the_bounds(
         i = 3 - j - k
         out[j, i] = True
         zero = Intervals(np.where(out, 0.0, -np.inf), np.where(out, 0.0, np.inf), 0)
-        found = narrowed(one.state.read(), one.state, level, own, zero, out)
+        found = narrow(one.state.read(), one.state, level, own, zero, out)
         assert found.low[j, i] == found.high[j, i] == 0.0
         if CHAIN[j, i] != 0.0 or not np.isfinite(found.half[j, k]):
             continue
@@ -249,7 +249,7 @@ def test_claims_with_the_closure_hold_in_a_few_hundred_runs() -> None:
     assert sum(is_wrong) > stats.binom.ppf(1 - 1e-4, 20, 0.3)
 
 
-def test_a_loop_is_refuted_as_a_loop_and_a_curve_is_not() -> None:
+def test_a_loop_is_refuted_as_a_loop() -> None:
     one, unclosed = grown(2, LOOP, 1600), None
     unclosed = one.unclosed
     assert unclosed is not None

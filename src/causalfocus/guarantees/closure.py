@@ -45,7 +45,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from causalfocus.arrays import Bools, Floats
-from causalfocus.guarantees.randomized_intervals import SHARE_OF_DESCENTS, narrowed, own_nats
+from causalfocus.guarantees.randomized_intervals import SHARE_OF_DESCENTS, narrow, own_nats
 from causalfocus.kernels.randomized.box import SAFETY
 from causalfocus.kernels.randomized.records import Stakes, form_of
 from causalfocus.moments.coin_record import CoinRecord
@@ -98,7 +98,7 @@ def ruled_out(kept: Intervals, descends: Bools) -> Bools:
     return found
 
 
-def foreseen(weights: Floats) -> Bools:
+def against_order(weights: Floats) -> Bools:
     """Return which effects (p, p) will be ruled out if a model, which may have loops, is right. The
     effects of a loop itself are not among them.
     """
@@ -114,7 +114,7 @@ def close(reading: Reading, sums: RandomizedSums, level: float, last: Closed) ->
     """
     own, done = own_nats(sums.unknown, acyclic=True), np.zeros_like(sums.unknown)
     descends = last.descents.certain | certain_descents(last.descents, reading.stakes, level)
-    unclosed = narrowed(reading, sums, level, own, last.unclosed, done)
+    unclosed = narrow(reading, sums, level, own, last.unclosed, done)
     kept = last.kept.intersect(unclosed)
     while not kept.is_refuted.any():
         found = ruled_out(kept, descends)
@@ -123,7 +123,7 @@ def close(reading: Reading, sums: RandomizedSums, level: float, last: Closed) ->
             break
         kept = kept.intersect(_without(found, kept.rounds))
         if not kept.is_refuted.any():
-            kept = narrowed(reading, sums, level, own, kept, found, rows)
+            kept = narrow(reading, sums, level, own, kept, found, rows)
         done = found
     return Closed(kept, unclosed, replace(last.descents, certain=descends))
 

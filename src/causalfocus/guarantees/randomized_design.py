@@ -20,7 +20,7 @@ from causalfocus.allocation.coin_game import (
 from causalfocus.allocation.coin_task import CoinTask
 from causalfocus.allocation.set_plan import SetPlan
 from causalfocus.arrays import Bools, Floats
-from causalfocus.guarantees.closure import foreseen
+from causalfocus.guarantees.closure import against_order
 from causalfocus.guarantees.randomized_intervals import own_nats
 from causalfocus.guarantees.randomized_record import left_unknown
 from causalfocus.guarantees.terms import OwnDesign, Rival
@@ -121,7 +121,7 @@ def task_of(
     radii = np.where(model.weights != 0.0, graph_only, ABSENT * demands.min_effect)
     may_act = rule.unknown if unknown is None else unknown
     if rule.space.acyclic:
-        may_act = may_act & ~foreseen(model.weights)
+        may_act = may_act & ~against_order(model.weights)
     asked = may_act if is_settled is None else may_act & ~is_settled
     prices = prices_of(rule)
     return CoinTask(

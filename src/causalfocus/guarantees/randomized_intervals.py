@@ -101,10 +101,10 @@ def intervals_at(sums: RandomizedSums, level: float, within: Intervals | None = 
             f"{known.low.shape}. Give those of this run, or none."
         )
     own, nothing = own_nats(sums.unknown), np.zeros_like(sums.unknown)
-    return narrowed(sums.read(), sums, level, own, known, nothing)
+    return narrow(sums.read(), sums, level, own, known, nothing)
 
 
-def narrowed(
+def narrow(
     reading: Reading,
     sums: RandomizedSums,
     level: float,
@@ -220,7 +220,7 @@ def level_of(
     own, none = own_nats(sums.unknown), np.zeros_like(sums.unknown)
 
     def by_themselves(reading: Reading, level: float) -> Intervals:
-        return narrowed(reading, sums, level, own, nothing, none)
+        return narrow(reading, sums, level, own, nothing, none)
 
     found_at = at or by_themselves
 

@@ -103,13 +103,13 @@ def look(record: CoinRecord, level: float) -> CoinRecord:
     while record.sums.n >= record.next_look:
         n, share = record.sums.n, LOOK_SHARES[0 if record.sums.p <= FEW else 1]
         if not record.kept.is_refuted.any():
-            record = _narrowed(record, level)
+            record = _with_intervals(record, level)
         guess, next_look = guess_from(record.sums, left_unknown(record)), n + max(1, n // share)
         record = _catch_up(replace(record, guess=guess, next_look=next_look))
     return record
 
 
-def _narrowed(record: CoinRecord, level: float) -> CoinRecord:
+def _with_intervals(record: CoinRecord, level: float) -> CoinRecord:
     """The record with the intervals of a look."""
     sums, unclosed, descents = record.sums, record.unclosed, record.descents
     if unclosed is None or descents is None:
