@@ -137,7 +137,7 @@ def mean_evidence(guards: GuardSums, truth: Intervals) -> list[float]:
 
 
 def test_all_shares_together_are_delta() -> None:
-    """Of two tests of all coins a row, directions and three kinds of guardrails."""
+    """Of two tests of all coins a row, directions and four kinds of guardrails."""
     for p in (2, 3, 14, 15, 40):
         unknown = ~np.eye(p, dtype=np.bool_)
         own = own_nats(unknown)
@@ -146,6 +146,7 @@ def test_all_shares_together_are_delta() -> None:
         shares += p * math.exp(-nats_of("selection", p))
         shares += p * p * math.exp(-nats_of("interference", p))
         shares += p * n_pairs * math.exp(-nats_of("product", p))
+        shares += p * min(p - 1, 13 if p <= 14 else 4) * math.exp(-nats_of("middle", p))
         assert shares == pytest.approx(1.0)
     assert SHARE_OF_GUARDS + SHARE_OF_ALL_COINS < 0.2
 

@@ -19,6 +19,7 @@ Kind = Literal[
     "line",
     "selection",
     "interference",
+    "middle",
 ]
 
 WORDS: Final[dict[Kind, str]] = {
@@ -42,6 +43,8 @@ WORDS: Final[dict[Kind, str]] = {
     "interference": "{node} depends on the coin of {cause} in the round that was asked for next: "
     "rounds disturb each other, or were performed in another order than they were asked for, or "
     "somebody knew the coin",
+    "middle": "the response of {node} to {cause} curves between the ends of the range of {cause}: "
+    "at the middle it is not on the straight line between them",
 }
 
 

@@ -46,6 +46,7 @@ KIND_WORDS: Final[dict[Kind, str]] = {
     "line": "no linear equation is left",
     "selection": "rounds are lost by the coin",
     "interference": "rounds disturb each other",
+    "middle": "a response curves between the ends",
 }
 
 
