@@ -142,7 +142,7 @@ def test_a_middle_that_the_seed_does_not_give_is_seen(path: Path) -> None:
         playback = Playback(specification, b"root")
         if is_right:
             playback.play(event.after(0, b"root"))
-            assert playback.learner.pending[0].probed == (("X1",) if has_second else ())
+            assert playback.learner.pending[0].with_second == (("X1",) if has_second else ())
         else:
             with pytest.raises(LogError, match="The coin of X1 in event 1 is not the one"):
                 playback.play(event.after(0, b"root"))

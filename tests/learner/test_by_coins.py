@@ -49,7 +49,7 @@ def test_the_order_of_telling_within_a_batch_does_not_matter() -> None:
     for _ in range(60):
         one.ask_batch(4)
         for ask in (asks := one.pending):
-            other.put_ask(ask.number, ask.action, ask.coins, ask.probed)
+            other.put_ask(ask.number, ask.action, ask.coins, ask.with_second)
         told = [Told(ask.action, system(ask.action), ask.number) for ask in asks]
         for at in range(4):
             one.take(told[at])

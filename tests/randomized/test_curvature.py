@@ -315,7 +315,7 @@ def test_replay_gives_the_same_to_the_bit() -> None:
     for batch in range(80):
         actions = learner.ask_batch(4)
         for ask in learner.pending:
-            other.put_ask(ask.number, ask.action, ask.coins, ask.probed)
+            other.put_ask(ask.number, ask.action, ask.coins, ask.with_second)
         numbers = [ask.number for ask in learner.pending]
         for i in one.rng.permutation(4):
             if (batch + i) % 9 == 0:
@@ -338,10 +338,10 @@ def test_the_second_coins_of_an_ask_are_those_of_its_number() -> None:
     for _ in range(200):
         action = learner.ask()
         ask = learner.pending[-1]
-        probes = probes_of(learner.seed, ask.number, ask.probed, NAMES)
+        probes = probes_of(learner.seed, ask.number, ask.with_second, NAMES)
         for name, value in action.settings:
             side = probes[NAMES.index(name)]
-            assert (value == 3.0) == (side < 0.0) and (side != 0.0) == (name in ask.probed)
+            assert (value == 3.0) == (side < 0.0) and (side != 0.0) == (name in ask.with_second)
             n_middles += value == 3.0
         learner.tell(action, one.respond(action, 0.0))
     assert n_middles > 3

@@ -128,11 +128,11 @@ def test_middles_are_asked_for_in_probes_alone() -> None:
         action = PROBED.draw(of_a, 5, number)
         value = dict(action.settings)["a"]
         counts[value] += 1
-        probed = PROBED.probed(of_a, 5, number)
-        assert probed == (("a",) if is_probe(5, number) else ())
-        assert (value == 2.0) == (bool(probed) and is_middle(5, number, 0))
+        with_second = PROBED.with_second(of_a, 5, number)
+        assert with_second == (("a",) if is_probe(5, number) else ())
+        assert (value == 2.0) == (bool(with_second) and is_middle(5, number, 0))
         assert value == 2.0 or value == (4.0 if coins_of(5, number, 1)[0] else 0.0)
-        assert value == PROBED.value_of("a", 5, number, bool(probed))
+        assert value == PROBED.value_of("a", 5, number, bool(with_second))
         assert PROBED.index(action) == of_a
     assert 45 < counts[2.0] < 130 and min(counts[0.0], counts[4.0]) > 1800
     assert PROBED.index(cf.do("a", 1.0)) is None

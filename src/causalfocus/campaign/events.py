@@ -124,7 +124,7 @@ class Event:
         return tuple((name, toss.coin) for name, toss in (self.coins or {}).items())
 
     @property
-    def probed(self) -> tuple[str, ...]:
+    def with_second(self) -> tuple[str, ...]:
         """The variables that had a second coin in an ask."""
         return tuple(name for name, toss in (self.coins or {}).items() if toss.has_second)
 

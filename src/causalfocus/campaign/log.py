@@ -134,7 +134,9 @@ class EventLog:
             if event.kind != "asked":
                 rounds += 1
             elif event.ask is not None and event.action is not None:
-                found[event.ask] = Ask(event.ask, event.action, rounds, event.tosses, event.probed)
+                found[event.ask] = Ask(
+                    event.ask, event.action, rounds, event.tosses, event.with_second
+                )
         return found
 
     def amendments(self, seq: int) -> dict[int, list[Event]]:

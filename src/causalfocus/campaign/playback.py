@@ -198,7 +198,7 @@ class Playback:
                     f"the log was changed by other hands. Restore the file from a copy."
                 )
         self.pending[number] = Asked(number, action, event.at, event.who, event.note)
-        self.learner.put_ask(number, action, event.tosses, event.probed)
+        self.learner.put_ask(number, action, event.tosses, event.with_second)
 
     def _settle(self, event: Event) -> None:
         """Without an ask that will not be performed."""
@@ -276,7 +276,8 @@ class Playback:
         """The coins of an ask with their law, for the log; None if there are none."""
         law = self.learner.choices.law
         return {
-            name: Toss(coin=coin, law=law(name, name in ask.probed)) for name, coin in ask.coins
+            name: Toss(coin=coin, law=law(name, name in ask.with_second))
+            for name, coin in ask.coins
         } or None
 
     def pack(self) -> bytes:

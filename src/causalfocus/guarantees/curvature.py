@@ -72,7 +72,7 @@ def curves_at_middle(sums: CurveSums, kept: Intervals) -> tuple[Floats, Floats]:
     sizes = np.abs(row)
     with np.errstate(invalid="ignore", over="ignore"):
         moved = np.abs(np.einsum("jmr,jr->jm", sums.moved, row))
-        moved += ROUNDING * np.einsum("jmr,jr->jm", _added(sums.rounds, sums.forms), sizes)
+        moved += ROUNDING * np.einsum("jmr,jr->jm", _sizes_of(sums.rounds, sums.forms), sizes)
         bent = np.matmul(sums.forms, row[:, None, :, None])[..., 0]
         spread = np.matmul(np.abs(sums.forms), sizes[:, None, :, None])[..., 0]
         square = np.einsum("jmr,jr->jm", bent, row)
@@ -91,7 +91,7 @@ def curve_bounds(
     q = np.eye(len(sums.causes))[rows] - kept.middle[rows]
     half, moved, forms = kept.half[rows], sums.moved[rows, tests], sums.forms[rows, tests]
     with np.errstate(invalid="ignore", over="ignore"):
-        parts = (np.abs(q) * _added(sums.rounds[rows, tests], forms)).sum(axis=1)
+        parts = (np.abs(q) * _sizes_of(sums.rounds[rows, tests], forms)).sum(axis=1)
         least = np.abs((q * moved).sum(axis=1)) - ROUNDING * parts
         least -= (half * np.abs(moved)).sum(axis=1)
         bent = np.matmul(forms, q[:, :, None])[:, :, 0]
@@ -107,7 +107,7 @@ def curve_bounds(
     )
 
 
-def _added(rounds: Floats, forms: Floats) -> Floats:
+def _sizes_of(rounds: Floats, forms: Floats) -> Floats:
     """No less than the sum of the sizes that were added up, by value: of S only their rounding is
     left where they cancel.
     """

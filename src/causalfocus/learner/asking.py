@@ -27,14 +27,15 @@ class Ask:
     rounds : how many samples the learner had been told by then
     coins : of every node whose end a fair coin picked, its name and the number of the coin: that of
         the ask for which it was tossed; empty where the design picked the ends
-    probed : names of those that had a second coin, which picks the middle of the range or an end
+    with_second : names of those that had a second coin, which picks the middle of the range or an
+        end
     """
 
     number: int
     action: Action
     rounds: int
     coins: Tosses = ()
-    probed: tuple[str, ...] = ()
+    with_second: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -203,9 +203,9 @@ class Focus(Recording[FocusState]):
         targets = set(ask.action.targets)
         asked = np.array([name in targets for name in self.names])
         signs = signs_of(self.seed, ask.number, ask.coins, self.names)
-        if not ask.probed:
+        if not ask.with_second:
             return Intent(ask.number, asked, signs)
-        probes = probes_of(self.seed, ask.number, ask.probed, self.names)
+        probes = probes_of(self.seed, ask.number, ask.with_second, self.names)
         return Intent(ask.number, asked, np.where(probes < 0.0, 0.0, signs), probes)
 
     def _coins_after(self, told: Told) -> CoinRecord | None:

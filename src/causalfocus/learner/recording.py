@@ -170,8 +170,8 @@ class Recording(ABC, Generic[S]):
                 blocks = self._block_rules.after(blocks, settings, number + i, shared)
             action = choices.draw(at, self.seed, number + i, shared)
             coins = tuple((name, shared.get(name, number + i)) for name in choices.coin_names(at))
-            probed = choices.probed(at, self.seed, number + i)
-            asks.append(Ask(number + i, action, self._state.rounds, coins, probed))
+            with_second = choices.with_second(at, self.seed, number + i)
+            asks.append(Ask(number + i, action, self._state.rounds, coins, with_second))
         return asks
 
     def _choose_in_blocks(self, n: int, counts: Floats, t: int) -> list[int]:
@@ -199,13 +199,13 @@ class Recording(ABC, Generic[S]):
         return blocks
 
     def put_ask(
-        self, number: int, action: Action, coins: Tosses = (), probed: tuple[str, ...] = ()
+        self, number: int, action: Action, coins: Tosses = (), with_second: tuple[str, ...] = ()
     ) -> None:
         """Take over an ask that was issued elsewhere, under its number and with its coins.
 
         Put in the order of their numbers, asks lead to the same blocks again.
         """
-        self._put(Ask(number, action, self.rounds, coins, probed))
+        self._put(Ask(number, action, self.rounds, coins, with_second))
 
     def _put(self, ask: Ask) -> None:
         asks = self._state.asks.put(ask, self._blocks_after([ask]))

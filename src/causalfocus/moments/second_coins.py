@@ -13,17 +13,17 @@ from causalfocus.errors import InvalidInputError
 from causalfocus.system.coins import is_middle
 
 
-def probes_of(seed: int, number: int, probed: Iterable[str], names: tuple[str, ...]) -> Floats:
+def probes_of(seed: int, number: int, with_second: Iterable[str], names: tuple[str, ...]) -> Floats:
     """(p,), the second coins of an ask: 1 for an end, -1 for the middle, 0 where there is none.
 
     Parameters
     ----------
     seed : of the learner
     number : of the ask
-    probed : names of the variables that have one, as in `Ask.probed`
+    with_second : names of the variables that have one, as in `Ask.with_second`
     names : of all variables, in order
     """
-    own, found = set(probed), np.zeros(len(names))
+    own, found = set(with_second), np.zeros(len(names))
     for j, name in enumerate(names):
         if name in own:
             found[j] = -1.0 if is_middle(seed, number, j) else 1.0

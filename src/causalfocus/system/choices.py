@@ -194,11 +194,13 @@ class Choices:
 
     def _draw_probe(self, index: int, seed: int, number: int, coins: Mapping[str, int]) -> Action:
         """The action of an ask with second coins."""
-        targets, probed = self.targets[index], self.probed(index, seed, number)
-        ends = ((n, self.value_of(n, seed, coins.get(n, number), n in probed)) for n in targets)
+        targets, with_second = self.targets[index], self.with_second(index, seed, number)
+        ends = (
+            (n, self.value_of(n, seed, coins.get(n, number), n in with_second)) for n in targets
+        )
         return Action(tuple((n, self._ends[n][0] if end is None else end) for n, end in ends))
 
-    def probed(self, index: int, seed: int, number: int) -> tuple[str, ...]:
+    def with_second(self, index: int, seed: int, number: int) -> tuple[str, ...]:
         """The nodes of a choice that have a second coin in an ask."""
         if not self.middles or not is_probe(seed, number):
             return ()
