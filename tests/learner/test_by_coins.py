@@ -74,7 +74,7 @@ def test_rounds_wait_for_earlier_asks_and_withdrawing_lets_them_go() -> None:
 
 def test_intention_counts_not_the_value() -> None:
     """A setting that missed by far counts for the coins, and for nothing else."""
-    learner = play(new(), rig(), 40)
+    learner = play(new(), rig(), 42)
     n, moments = coins_of(learner).sums.n, learner.moments.n
     action = learner.ask()
     row = rig(2)(action)
