@@ -34,11 +34,11 @@ the ends. Then S^2 / 2V grows by c (1 - c)^2 D^2 / 2v nats per middle where D is
 c = 1/4 and .25 D^2 for a fair coin, and by at most (1 - c) / 2v per middle however large D is,
 1.6 and 1. At c near 0 the bound of (proxy) is far above the variance of g, and both fall again.
 
-**What it can see.** Some ten to thirteen nats are needed. With one toss in forty-eight at the middle
-that takes a few thousand rounds where D is two or three, and tens of thousands where it is a half
-(docs/randomized.md has what was measured). So it guards long runs against curves of the size of the
-noise, and short ones against none. A response whose middle is on the line, as a cubic one may be,
-is not seen at all.
+**What it can see.** Some ten to thirteen nats are needed. With one toss in forty-eight at the
+middle that takes a few thousand rounds where D is two or three, and tens of thousands where it is a
+half (docs/randomized.md has what was measured). So it guards long runs against curves of the size
+of the noise, and short ones against none. A response whose middle is on the line, as a cubic one
+may be, is not seen at all.
 
 **Losses.** A round must not be lost by its second coin. If rounds at ends are lost more often than
 at the middle, whatever their outcome, the mean of g in those that are left is not 0; it then moves
