@@ -94,10 +94,18 @@ def test_the_law_is_kept_and_all_is_replayed_to_the_bit(path: Path) -> None:
 def test_a_corrected_round_is_learned_anew_with_its_second_coins(path: Path) -> None:
     with new(path) as campaign:
         play(campaign, 150)
-        state, told = campaign.learner.state, campaign.learner.log[7]
-        campaign.correct(8, {"X1": float(told.sample[0]) + 1.0}, "misread")
-        assert not are_same(coins_of(campaign), state.coins)
-        campaign.correct(8, {"X1": float(told.sample[0])}, "it was right")
+        log, state = campaign.learner.log, campaign.learner.state
+        number, told = next(
+            (number, told)
+            for number, told in enumerate(log, 1)
+            if number > 40 and told.asked is not None and told.asked.with_second
+        )
+        free = next(name for name in CHAIN.names if name not in told.action.targets)
+        was = float(told.sample[CHAIN.names.index(free)])
+        campaign.correct(number, {free: was + 1.0}, "misread")
+        curves = coins_of(campaign).guards.curves
+        assert state.coins is not None and not are_same(curves, state.coins.guards.curves)
+        campaign.correct(number, {free: was}, "it was right")
         assert are_same(coins_of(campaign), state.coins)
 
 
