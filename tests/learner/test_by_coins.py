@@ -49,7 +49,7 @@ def test_the_order_of_telling_within_a_batch_does_not_matter() -> None:
     for _ in range(60):
         one.ask_batch(4)
         for ask in (asks := one.pending):
-            other.put_ask(ask.number, ask.action, ask.coins)
+            other.put_ask(ask.number, ask.action, ask.coins, ask.with_second)
         told = [Told(ask.action, system(ask.action), ask.number) for ask in asks]
         for at in range(4):
             one.take(told[at])
@@ -74,7 +74,7 @@ def test_rounds_wait_for_earlier_asks_and_withdrawing_lets_them_go() -> None:
 
 def test_intention_counts_not_the_value() -> None:
     """A setting that missed by far counts for the coins, and for nothing else."""
-    learner = play(new(), rig(), 40)
+    learner = play(new(), rig(), 42)
     n, moments = coins_of(learner).sums.n, learner.moments.n
     action = learner.ask()
     row = rig(2)(action)

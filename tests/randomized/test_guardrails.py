@@ -19,6 +19,7 @@ from causalfocus.guarantees.guardrails import (
 )
 from causalfocus.guarantees.randomized_intervals import (
     SHARE_OF_ALL_COINS,
+    SHARE_OF_DESCENTS,
     SHARE_OF_GUARDS,
     own_nats,
 )
@@ -138,7 +139,9 @@ def mean_evidence(guards: GuardSums, truth: Intervals) -> list[float]:
 
 
 def test_all_shares_together_are_delta() -> None:
-    """Of two tests of all coins a row, aims, directions, total effects and guardrails."""
+    """Of two tests of all coins a row, aims, directions, total effects and guardrails; and of tests
+    of descent where loops are ruled out.
+    """
     for p in (2, 3, 14, 15, 40):
         unknown = ~np.eye(p, dtype=np.bool_)
         own = own_nats(unknown)
@@ -149,7 +152,11 @@ def test_all_shares_together_are_delta() -> None:
         shares += p * p * math.exp(-nats_of("interference", p))
         shares += p * n_pairs * math.exp(-nats_of("product", p))
         shares += p * (p - 1) * math.exp(-total_nats(unknown))
+        shares += p * min(p - 1, 13 if p <= 14 else 4) * math.exp(-nats_of("middle", p))
         assert shares == pytest.approx(1.0)
+        closed = own_nats(unknown, acyclic=True)
+        shares += p * (p - 1) * (math.exp(-closed.direction) - math.exp(-own.direction))
+        assert closed[:2] == own[:2] and shares + SHARE_OF_DESCENTS == pytest.approx(1.0)
     assert SHARE_OF_GUARDS + SHARE_OF_ALL_COINS < 0.2
 
 

@@ -6,7 +6,13 @@ from scipy import stats
 
 import causalfocus as cf
 from causalfocus.system.choices import Choices
-from causalfocus.system.coins import coins_of
+from causalfocus.system.coins import (
+    CHANCE_OF_MIDDLE,
+    ONE_IN,
+    coins_of,
+    is_middle,
+    is_probe,
+)
 from worlds import ACTIONS, actions_of, new_focus, play, rig
 
 
@@ -87,3 +93,76 @@ def test_both_ends_are_taken_equally_often() -> None:
     for name in ("a", "b"):
         low, high = learner.counts[cf.do(name, 0)], learner.counts[cf.do(name, 4)]
         assert stats.binomtest(low, low + high).pvalue > 1e-6
+
+
+PROBED = Choices(cf.ActionSet({"a": (0, 4), "b": (-1, 1), "c": None, "d": 7.0}), "coin", (), True)
+
+
+def test_second_coins_have_their_law_and_go_with_nothing() -> None:
+    """Not with the first coins, those of other nodes or asks, nor with which asks are probes: exact
+    limits at one in a million.
+    """
+    n, p = 4000, 20
+    first = 2.0 * np.array([coins_of(7, t, p) for t in range(n)]) - 1.0
+    middle = np.array([[is_middle(7, t, node) for node in range(p)] for t in range(n)])
+    low, high = stats.binom.ppf([5e-7, 1 - 5e-7], n, CHANCE_OF_MIDDLE)
+    assert low <= middle.sum(axis=0).min() and middle.sum(axis=0).max() <= high
+    second = (middle - CHANCE_OF_MIDDLE) / np.sqrt(CHANCE_OF_MIDDLE * (1 - CHANCE_OF_MIDDLE))
+    probes = np.array([is_probe(7, t) for t in range(n)])
+    low, high = stats.binom.ppf([5e-7, 1 - 5e-7], n, 1 / ONE_IN)
+    assert low <= probes.sum() <= high
+    of_probes = (probes - 1 / ONE_IN) / np.sqrt((1 - 1 / ONE_IN) / ONE_IN)
+    within, limit = second.T @ second / n, 6.5 / np.sqrt(n)
+    np.fill_diagonal(within, 0.0)
+    for found in (within, second.T @ first / n, second[1:].T @ second[:-1] / n):
+        assert np.abs(found).max() < limit
+    assert np.abs(of_probes @ np.hstack([first, second])).max() / n < limit
+    assert np.abs((of_probes[1:] * of_probes[:-1]).mean()) < limit
+
+
+def test_middles_are_asked_for_in_probes_alone() -> None:
+    of_a = PROBED.index(cf.do("a", 0.0))
+    assert of_a is not None and PROBED.middles == {"a": 2.0, "b": 0.0}
+    counts = dict.fromkeys((0.0, 2.0, 4.0), 0)
+    for number in range(1, 4000):
+        action = PROBED.draw(of_a, 5, number)
+        value = dict(action.settings)["a"]
+        counts[value] += 1
+        with_second = PROBED.with_second(of_a, 5, number)
+        assert with_second == (("a",) if is_probe(5, number) else ())
+        assert (value == 2.0) == (bool(with_second) and is_middle(5, number, 0))
+        assert value == 2.0 or value == (4.0 if coins_of(5, number, 1)[0] else 0.0)
+        assert value == PROBED.value_of("a", 5, number, bool(with_second))
+        assert PROBED.index(action) == of_a
+    assert 45 < counts[2.0] < 130 and min(counts[0.0], counts[4.0]) > 1800
+    assert PROBED.index(cf.do("a", 1.0)) is None
+    assert PROBED.law("a", True) == ((0.0, 0.375), (2.0, 0.25), (4.0, 0.375))
+    assert PROBED.law("a") == ((0.0, 0.5), (4.0, 0.5))
+
+
+def test_what_has_no_middle_is_never_probed() -> None:
+    """A range of one value, one that cannot be set, slow nodes, ends that the game picks, a range
+    with nothing between its ends, very many variables, and other rules.
+    """
+    last = float(np.nextafter(1.0, 2.0))
+    slow = cf.ActionSet({"a": (0, 4), "b": (1.0, last), "c": (0, 1)}, change_costs={"c": 5})
+    assert Choices(slow, "coin", (), True).middles == {"a": 2.0}
+    assert Choices(ACTIONS, "game", (), True).middles == {}
+    assert Choices(ACTIONS, "coin").middles == {}
+    many = cf.ActionSet({f"v{i}": (0, 1) for i in range(41)})
+    assert Choices(many, "coin", (), True).middles == {}
+    for rule in ("class", "gaussian", "paper"):
+        assert new_focus(rule=rule).choices.middles == {}
+    assert len(new_focus(rule="randomized").choices.middles) == 3
+
+
+def test_middles_read_well() -> None:
+    for low, high, middle in (
+        (0.1, 0.7, 0.4),
+        (300, 400, 350.0),
+        (-0.3, 0.1, -0.1),
+        (0, 1e-9, 5e-10),
+    ):
+        assert Choices(cf.ActionSet({"a": (low, high), "b": None}), "coin", (), True).middles == {
+            "a": middle
+        }

@@ -12,6 +12,7 @@ import numpy as np
 
 from causalfocus.arrays import Floats
 from causalfocus.campaign.schema import LATER_COLUMNS
+from causalfocus.learner.asking import Tosses
 from causalfocus.system.actions import Action, action_of, do
 
 Kind = Literal[
@@ -54,11 +55,17 @@ class Toss:
     Attributes
     ----------
     coin : number of the ask for which the coin was tossed
-    law : values that it might have given, each with its probability
+    law : values that it might have given, each with its probability; the middle is among them if
+        there was a second coin
     """
 
     coin: int
     law: tuple[tuple[float, float], ...]
+
+    @property
+    def has_second(self) -> bool:
+        """Whether a second coin picked the middle of the range or an end."""
+        return len(self.law) > 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,6 +117,16 @@ class Event:
         """The digest that it must have after one with the given digest."""
         text = json.dumps(self.columns(), ensure_ascii=False, allow_nan=False)
         return hashlib.sha256(before + text.encode()).digest()
+
+    @property
+    def tosses(self) -> Tosses:
+        """The coins of an ask, as a learner knows them."""
+        return tuple((name, toss.coin) for name, toss in (self.coins or {}).items())
+
+    @property
+    def with_second(self) -> tuple[str, ...]:
+        """The variables that had a second coin in an ask."""
+        return tuple(name for name, toss in (self.coins or {}).items() if toss.has_second)
 
     @property
     def brings_sample(self) -> bool:

@@ -134,8 +134,9 @@ class EventLog:
             if event.kind != "asked":
                 rounds += 1
             elif event.ask is not None and event.action is not None:
-                coins = tuple((name, toss.coin) for name, toss in (event.coins or {}).items())
-                found[event.ask] = Ask(event.ask, event.action, rounds, coins)
+                found[event.ask] = Ask(
+                    event.ask, event.action, rounds, event.tosses, event.with_second
+                )
         return found
 
     def amendments(self, seq: int) -> dict[int, list[Event]]:

@@ -190,16 +190,15 @@ class Playback:
     def _ask(self, event: Event) -> None:
         """An ask with its coins, which must be what the seed gives."""
         number, action = event.ask or 0, event.action or OBSERVE
-        coins = tuple((name, toss.coin) for name, toss in (event.coins or {}).items())
-        settings = dict(action.settings)
-        for name, coin in coins:
-            if settings.get(name) != self.learner.choices.end_of(name, self.learner.seed, coin):
+        settings, value_of = dict(action.settings), self.learner.choices.value_of
+        for name, toss in (event.coins or {}).items():
+            if settings.get(name) != value_of(name, self.learner.seed, toss.coin, toss.has_second):
                 raise LogError(
                     f"The coin of {name} in event {event.seq} is not the one that the seed gives: "
                     f"the log was changed by other hands. Restore the file from a copy."
                 )
         self.pending[number] = Asked(number, action, event.at, event.who, event.note)
-        self.learner.put_ask(number, action, coins)
+        self.learner.put_ask(number, action, event.tosses, event.with_second)
 
     def _settle(self, event: Event) -> None:
         """Without an ask that will not be performed."""
@@ -276,7 +275,10 @@ class Playback:
     def tosses(self, ask: Ask) -> dict[str, Toss] | None:
         """The coins of an ask with their law, for the log; None if there are none."""
         law = self.learner.choices.law
-        return {name: Toss(coin=coin, law=law(name)) for name, coin in ask.coins} or None
+        return {
+            name: Toss(coin=coin, law=law(name, name in ask.with_second))
+            for name, coin in ask.coins
+        } or None
 
     def pack(self) -> bytes:
         """All of it but the curve, as bytes."""

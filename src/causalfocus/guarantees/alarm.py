@@ -21,6 +21,7 @@ Kind = Literal[
     "loop",
     "selection",
     "interference",
+    "middle",
 ]
 
 WORDS: Final[dict[Kind, str]] = {
@@ -47,6 +48,8 @@ WORDS: Final[dict[Kind, str]] = {
     "interference": "{node} depends on the coin of {cause} in the round that was asked for next: "
     "rounds disturb each other, or were performed in another order than they were asked for, or "
     "somebody knew the coin",
+    "middle": "the response of {node} to {cause} curves between the ends of the range of {cause}: "
+    "at the middle it is not on the straight line between them",
 }
 
 

@@ -104,6 +104,9 @@ class Guarantee(ABC):
     tosses_coins: ClassVar[bool] = True
     """Whether a fair coin picks the ends of the ranges, unless the user asks for the game to."""
 
+    tosses_second_coins: ClassVar[bool] = False
+    """Whether a second coin now and then picks the middle of a range or an end."""
+
     has_forecast: ClassVar[bool] = True
     """Whether the rounds to a stop can be foretold."""
 
@@ -138,7 +141,8 @@ class Guarantee(ABC):
     @cached_property
     def choices(self) -> Choices:
         """What a design chooses between."""
-        return Choices(self.actions, self.ends or ("coin" if self.tosses_coins else "game"))
+        ends = self.ends or ("coin" if self.tosses_coins else "game")
+        return Choices(self.actions, ends, is_probed=self.tosses_second_coins)
 
     def on(self, choices: Choices) -> Self:
         """The same rule with other choices of the same actions.

@@ -1,7 +1,7 @@
 """Guardrails: what the randomized rule assumes and cannot prove is watched, within the same delta.
 
 Each is a bet on fair coins that nobody can win while an assumption holds. They have a twentieth of
-delta, `randomized_intervals.SHARE_OF_GUARDS`, which the tests of the effects do without: a third
+delta, `randomized_intervals.SHARE_OF_GUARDS`, which the tests of the effects do without: a quarter
 for each kind, shared equally by all tests of the kind. So wrong claims and false refutations
 together have probability at most delta. Sums and notation: `moments.guard_sums`. Let F_n be all
 that is known of the first n asks, outcomes included, and of which variables ask n + 1 sets.
@@ -39,6 +39,11 @@ bound of the bet against every one of them. If the true row is within the interv
 the other tests may err. With more than fourteen variables only the pairs of the largest effects on
 a row are watched, so a product of two causes that have no effect on average may go unseen there.
 
+**Curves.** Second coins set a variable to the middle of its range or to an end. If a response is
+straight, the residual of the true row depends on neither. The bet, and its bounds over all rows
+that the kept intervals leave: `curvature`. With more than fourteen variables only the four largest
+effects on a row are watched, and with more than forty no second coins are tossed.
+
 By Ville's inequality and the union of all these tests, each holds at all times at once.
 """
 
@@ -50,11 +55,12 @@ from scipy.special import gammaln
 
 from causalfocus.arrays import Floats, Ints
 from causalfocus.guarantees.alarm import Alarm, Kind
+from causalfocus.guarantees.curvature import SCALE_OF_CURVES, curve_bounds, curves_at_middle
 from causalfocus.guarantees.randomized_intervals import SHARE_OF_GUARDS
 from causalfocus.moments.effect_intervals import Intervals
 from causalfocus.moments.guard_sums import MOST_FOR_ALL_PAIRS, N_LARGEST, GuardSums, Products
 
-N_KINDS: Final = 3
+N_KINDS: Final = 4
 
 ROUNDING: Final = 1e-12
 """Share of the parts of a sum that is taken off it, or added, against rounding."""
@@ -76,6 +82,7 @@ def guard_alarms(guards: GuardSums, kept: Intervals, names: tuple[str, ...]) -> 
         _selection(guards, names),
         _interference(guards, names),
         _product(guards, kept, names),
+        _curve(guards, kept, names),
     )
     heard = [alarm for alarm in found if alarm is not None and alarm.evidence > 0.0]
     return tuple(sorted(heard, key=lambda alarm: -alarm.evidence))
@@ -84,8 +91,14 @@ def guard_alarms(guards: GuardSums, kept: Intervals, names: tuple[str, ...]) -> 
 def nats_of(kind: Kind, p: int) -> float:
     """What a test of a kind needs on top of log(1 / delta), with p variables."""
     n_pairs = p * (p - 1) // 2 if p <= MOST_FOR_ALL_PAIRS else N_LARGEST * (N_LARGEST - 1) // 2
-    n_tests = {"selection": p, "interference": p * p, "product": max(p * n_pairs, 1)}[kind]
-    return math.log(N_KINDS * n_tests / SHARE_OF_GUARDS)
+    n_causes = p - 1 if p <= MOST_FOR_ALL_PAIRS else N_LARGEST
+    n_tests = {
+        "selection": p,
+        "interference": p * p,
+        "product": max(p * n_pairs, 1),
+        "middle": max(p * n_causes, 1),
+    }
+    return math.log(N_KINDS * n_tests[kind] / SHARE_OF_GUARDS)
 
 
 def coin_evidence(high: Floats, low: Floats) -> Floats:
@@ -191,3 +204,16 @@ def _product(guards: GuardSums, kept: Intervals, names: tuple[str, ...]) -> Alar
     j, pair = rows[best], sums.pairs[rows[best], tests[best]]
     causes = " and ".join(names[k] for k in pair)
     return Alarm("product", names[j], causes, None, float(evidence[best]) - cost)
+
+
+def _curve(guards: GuardSums, kept: Intervals, names: tuple[str, ...]) -> Alarm | None:
+    sums, cost = guards.curves, nats_of("middle", guards.p)
+    scales = np.broadcast_to(SCALE_OF_CURVES * guards.scales[:, None], sums.rounds.shape)
+    hoped = bet_evidence(*curves_at_middle(sums, kept), scales)  # most are passed over
+    rows, tests = np.nonzero((hoped > cost) & ~kept.is_refuted[:, None])
+    if not len(rows):
+        return None
+    evidence = bet_evidence(*curve_bounds(sums, kept, rows, tests), scales[rows, tests])
+    best = int(evidence.argmax())
+    j, cause = rows[best], sums.causes[rows[best], tests[best]]
+    return Alarm("middle", names[j], names[cause], None, float(evidence[best]) - cost)

@@ -82,6 +82,7 @@ class RandomizedRule(Guarantee):
     gains_are_divergences: ClassVar[bool] = False
     plans_sets: ClassVar[bool] = True
     assumes_noise: ClassVar[bool] = False
+    tosses_second_coins: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -36,6 +36,9 @@ BEYOND_ALL: Final[dict[Kind, str]] = {
     "and start again.",
     "interference": "Perform the rounds apart from each other, or one by one in the order of "
     "asking, with time to settle in between, and start again.",
+    "middle": "Set the cause over a narrower range, where the response is straight, or learn the "
+    "effect of a transformed variable, and start again. No rule here learns responses that curve, "
+    "the randomized one neither.",
 }
 
 OF_NO_BOUND: Final[frozenset[Kind]] = frozenset({"product", "dose", "lag", "shape"})

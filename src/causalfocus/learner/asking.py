@@ -12,6 +12,9 @@ from causalfocus.system.actions import Action
 if TYPE_CHECKING:
     from causalfocus.learner.protocol import Told
 
+Tosses = tuple[tuple[str, int], ...]
+"""Names, and the numbers of their coins."""
+
 
 @dataclass(frozen=True)
 class Ask:
@@ -24,12 +27,15 @@ class Ask:
     rounds : how many samples the learner had been told by then
     coins : of every node whose end a fair coin picked, its name and the number of the coin: that of
         the ask for which it was tossed; empty where the design picked the ends
+    with_second : names of those that had a second coin, which picks the middle of the range or an
+        end
     """
 
     number: int
     action: Action
     rounds: int
-    coins: tuple[tuple[str, int], ...] = ()
+    coins: Tosses = ()
+    with_second: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

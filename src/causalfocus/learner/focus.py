@@ -33,6 +33,7 @@ from causalfocus.learner.state import Asks
 from causalfocus.moments.coin_record import CoinRecord
 from causalfocus.moments.moments import Moments
 from causalfocus.moments.randomized_sums import Intent, signs_of
+from causalfocus.moments.second_coins import probes_of
 from causalfocus.oracles.beliefs import edge_probabilities
 from causalfocus.system.action_set import ActionSet
 from causalfocus.system.actions import Action
@@ -201,7 +202,11 @@ class Focus(Recording[FocusState]):
     def _intent_of(self, ask: Ask) -> Intent:
         targets = set(ask.action.targets)
         asked = np.array([name in targets for name in self.names])
-        return Intent(ask.number, asked, signs_of(self.seed, ask.number, ask.coins, self.names))
+        signs = signs_of(self.seed, ask.number, ask.coins, self.names)
+        if not ask.with_second:
+            return Intent(ask.number, asked, signs)
+        probes = probes_of(self.seed, ask.number, ask.with_second, self.names)
+        return Intent(ask.number, asked, np.where(probes < 0.0, 0.0, signs), probes)
 
     def _coins_after(self, told: Told) -> CoinRecord | None:
         """By intention: a round counts by what was asked for, whatever was achieved; one that was
@@ -280,7 +285,7 @@ class Focus(Recording[FocusState]):
         if moments is None:
             own = self.guarantee.alarms(self.moments, self.estimate)
             spans = [span for span in self.actions.ranges if span is not None]
-            n_groups = 1 + sum(len(set(span)) for span in spans)
+            n_groups = 1 + sum(len(set(span)) for span in spans) + len(self.choices.middles)
             return own + loss_alarms(self._state.tallies, self._state.losses, n_groups)
         return self.guarantee.alarms(moments, self.guarantee.estimate(moments))
 

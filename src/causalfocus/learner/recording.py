@@ -10,7 +10,7 @@ import numpy as np
 from causalfocus.allocation.latitude import Latitude
 from causalfocus.arrays import Floats
 from causalfocus.errors import InvalidInputError
-from causalfocus.learner.asking import Ask, GivenUp, steps_of
+from causalfocus.learner.asking import Ask, GivenUp, Tosses, steps_of
 from causalfocus.learner.blocks import Blocking, Blocks
 from causalfocus.learner.protocol import Sample, Told, checked_failures
 from causalfocus.learner.seed import checked_seed
@@ -160,8 +160,7 @@ class Recording(ABC, Generic[S]):
                 counts[at] += 1
         number, blocks = self._state.asks.issued + 1, self._state.asks.blocks
         chosen = self._choose_in_blocks(n, counts, t)
-        asks, shared = [], dict[str, int]()
-        choices = self.choices
+        asks, shared, choices = [], dict[str, int](), self.choices
         for i, at in enumerate(
             self._block_rules.order(blocks, chosen, number) if blocks else chosen
         ):
@@ -170,9 +169,9 @@ class Recording(ABC, Generic[S]):
                 shared = self._block_rules.coins(blocks, settings, number + i)
                 blocks = self._block_rules.after(blocks, settings, number + i, shared)
             action = choices.draw(at, self.seed, number + i, shared)
-            tossed = choices.coin_names(at)
-            coins = tuple((name, shared.get(name, number + i)) for name in tossed)
-            asks.append(Ask(number + i, action, self._state.rounds, coins))
+            coins = tuple((name, shared.get(name, number + i)) for name in choices.coin_names(at))
+            with_second = choices.with_second(at, self.seed, number + i)
+            asks.append(Ask(number + i, action, self._state.rounds, coins, with_second))
         return asks
 
     def _choose_in_blocks(self, n: int, counts: Floats, t: int) -> list[int]:
@@ -199,12 +198,14 @@ class Recording(ABC, Generic[S]):
                 blocks = self._block_rules.after(blocks, settings, ask.number, dict(ask.coins))
         return blocks
 
-    def put_ask(self, number: int, action: Action, coins: tuple[tuple[str, int], ...] = ()) -> None:
+    def put_ask(
+        self, number: int, action: Action, coins: Tosses = (), with_second: tuple[str, ...] = ()
+    ) -> None:
         """Take over an ask that was issued elsewhere, under its number and with its coins.
 
         Put in the order of their numbers, asks lead to the same blocks again.
         """
-        self._put(Ask(number, action, self.rounds, coins))
+        self._put(Ask(number, action, self.rounds, coins, with_second))
 
     def _put(self, ask: Ask) -> None:
         asks = self._state.asks.put(ask, self._blocks_after([ask]))

@@ -7,12 +7,12 @@ from causalfocus.system.actions import Action
 
 
 def tally(actions: ActionSet, tallies: Mapping[Action, int]) -> dict[Action, int]:
-    """Of every action of a set, in order; where several variables may be set at once, of those that
-    were taken, in the order in which they first were.
+    """Of every action of a set, in order, and of probes behind them; where several variables may be
+    set at once, of those that were taken, in the order in which they first were.
     """
     if actions.at_once > 1:
         return dict(tallies)
-    return {action: tallies.get(action, 0) for action in actions}
+    return dict.fromkeys(actions, 0) | dict(tallies)
 
 
 def cost_of(actions: ActionSet, tallies: Mapping[Action, int]) -> float:

@@ -1,8 +1,8 @@
 """What is remembered of the rounds to watch what the randomized rule assumes and cannot prove.
 
 Rounds come in the order of asking, each once it and all before it are answered or given up, with
-the stakes under which it was asked for. Three things are added up; that they are fair bets is
-proved in `guarantees.guardrails`.
+the stakes under which it was asked for. Four things are added up; that they are fair bets is proved
+in `guarantees.guardrails`.
 
 - *Lost rounds*, by variable and by what its coin said.
 - *The next coins.* With r_tj the residual of row j about the reference that was fixed when round t
@@ -28,6 +28,8 @@ proved in `guarantees.guardrails`.
 
   So V is bounded over any box of rows by O(p) numbers for each pair of coins.
 
+- *Second coins*, which set a variable to the middle of its range or to an end: `curve_sums`.
+
 With up to fourteen variables all pairs of coins are watched for every row, 5/2 p^4 numbers; with
 more the six pairs of the four largest effects on it, chosen once from what was known before, 30
 p^2.
@@ -39,8 +41,9 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from causalfocus.arrays import Floats, Ints
+from causalfocus.arrays import Bools, Floats, Ints
 from causalfocus.kernels.randomized.records import Stakes, form_of
+from causalfocus.moments.curve_sums import CurveSums, no_curves
 from causalfocus.moments.randomized_sums import Intent
 
 MOST_FOR_ALL_PAIRS: Final = 14
@@ -114,6 +117,7 @@ class GuardSums:
     moved, squares : (p, p), of the residual times the next coin, and of its square, row and coin
     products : of two coins
     spans : of all rounds of these
+    curves : of second coins
     """
 
     lost: Floats
@@ -124,6 +128,7 @@ class GuardSums:
     squares: Floats
     products: Products
     spans: Spans
+    curves: CurveSums
 
     @classmethod
     def empty(cls, p: int) -> "GuardSums":
@@ -138,6 +143,7 @@ class GuardSums:
             squares=none,
             products=no_products(np.zeros((p, 0, 2), dtype=np.int64)),
             spans=Spans(none, none, none, none, np.zeros(p)),
+            curves=no_curves(np.zeros((p, 0), dtype=np.int64)),
         )
 
     @property
@@ -165,7 +171,34 @@ class GuardSums:
             scales=np.where(watched, scales, state.scales),
             last=np.where(watched, residuals, np.nan),
         )
-        return state._with_products(intent.signs, np.flatnonzero(watched), row, stakes)  # noqa: SLF001
+        state = state._with_products(intent.signs, np.flatnonzero(watched), row, stakes)  # noqa: SLF001
+        if intent.probes is None or not watched.any():
+            return state
+        curves = state._curves_for(watched, stakes).add(intent.probes, watched, row, stakes)  # noqa: SLF001
+        return replace(state, curves=curves)
+
+    def _curves_for(self, watched: Bools, stakes: Stakes) -> CurveSums:
+        """The sums of second coins, with those of the variables that it is time to choose."""
+        found = self.curves
+        if self.p <= MOST_FOR_ALL_PAIRS:
+            return found if found.causes.shape[1] else no_curves(all_causes(self.p))
+        if not found.causes.shape[1]:
+            found = no_curves(np.full((self.p, N_LARGEST), -1, dtype=np.int64))
+        is_due = watched & (found.causes[:, 0] < 0) & (self.rounds >= ROUNDS_TO_CHOOSE * self.p)
+        if not is_due.any():
+            return found
+        causes = found.causes.copy()
+        for j in np.flatnonzero(is_due):
+            causes[j] = self._largest_on(int(j), stakes)
+        return found._replace(causes=causes)
+
+    def _largest_on(self, j: int, stakes: Stakes) -> Ints:
+        """The variables with coins whose effects on a row move it most, in their order."""
+        spread = np.sqrt(np.maximum(form_of(stakes, j).diagonal(), 0.0))
+        sizes = np.abs(stakes.references[j]) * spread
+        sizes[~self.squares.any(axis=0)], sizes[j] = -1.0, -2.0
+        found: Ints = np.sort(np.argsort(-sizes, kind="stable")[:N_LARGEST])
+        return found
 
     def _with_next_coins(self, signs: Floats) -> "GuardSums":
         """With the coins of an ask set against the round before it."""
@@ -219,13 +252,8 @@ class GuardSums:
         is_due = (pairs[rows, 0, 0] < 0) & (self.rounds[rows] >= ROUNDS_TO_CHOOSE * self.p)
         if is_due.any():
             pairs = pairs.copy()
-            has_coin = self.squares.any(axis=0)
             for j in rows[is_due]:
-                spread = np.sqrt(np.maximum(form_of(stakes, j).diagonal(), 0.0))
-                sizes = np.abs(stakes.references[j]) * spread
-                sizes[~has_coin], sizes[j] = -1.0, -2.0
-                largest = np.sort(np.argsort(-sizes, kind="stable")[:N_LARGEST])
-                pairs[j] = list(combinations(largest.tolist(), 2))
+                pairs[j] = list(combinations(self._largest_on(int(j), stakes).tolist(), 2))
         return pairs
 
     def _grow(self, pairs: Ints) -> Products:
@@ -240,6 +268,11 @@ def all_pairs(p: int) -> Ints:
     """(p, m, 2), for every row all pairs of variables."""
     pairs = np.array(list(combinations(range(p), 2)), dtype=np.int64).reshape(-1, 2)
     return np.repeat(pairs[None], p, axis=0)
+
+
+def all_causes(p: int) -> Ints:
+    """(p, p - 1), for every row all other variables."""
+    return np.array([[k for k in range(p) if k != j] for j in range(p)], dtype=np.int64)
 
 
 def no_products(pairs: Ints) -> Products:

@@ -15,6 +15,16 @@ Ville's inequality holds for all n at once, and it does not matter which n are r
 that; a batch may be read before all of it is told. Were sums taken in the order of telling, one
 could tell first what pleases.
 
+**Second coins.** In some asks a variable has a second coin, which picks the middle of its range or
+the end that the first one says (`system.coins`). Which asks is decided by seed and number alone. So
+given F_n, which they are and the second coins, the first ones are fair and independent, also of the
+residual of the true row, for no coin of the round moves that: in the bound E
+exp(l r sum w z - l^2 r^2 sum w^2 / 2) <= 1 one may take the sums over those first coins that the
+second ones leave, since it holds given these. A variable that goes to an end is an instrument as in
+any other ask. One that goes to the middle is asked for, so its own row does not count the round,
+and its first coin is none, 0: it moves nothing, and would add to V alone. Other variables are as
+ever. Second coins are instruments of no test here; `guard_sums` bets on them.
+
 **Coins of a block.** A slow variable keeps one coin for several asks. It is an instrument in the
 ask for which it was tossed and in no other: there it is fair given F_n. In later asks of the block
 it is part of F_n, and the values of the variable are values like any other. So its evidence is that
@@ -45,6 +55,7 @@ from causalfocus.kernels.randomized.records import Bets, Epoch, Pool, Stakes, Su
 from causalfocus.kernels.randomized.rounds import add_rounds, close_epoch, no_epoch, no_sums
 from causalfocus.kernels.randomized.stakes import next_stakes, no_stakes
 from causalfocus.moments.reading import Reading, aim_at_the_rest
+from causalfocus.moments.second_coins import require_second_coins
 from causalfocus.system.action_set import LARGEST_VALUE
 from causalfocus.system.coins import coins_of
 
@@ -66,12 +77,16 @@ class Intent(NamedTuple):
 
     number : of the ask
     asked : (p,), which variables were to be set
-    signs : (p,), their coins: 1 for the high end, -1 for the low one, 0 for none of this round
+    signs : (p,), their coins: 1 for the high end, -1 for the low one, 0 for none of this round, and
+        where the middle is to be set
+    probes : (p,), their second coins: 1 for an end, -1 for the middle, 0 for none; None for none
+        of all variables
     """
 
     number: int
     asked: Bools
     signs: Floats
+    probes: Floats | None = None
 
 
 class Pending(NamedTuple):
@@ -175,17 +190,24 @@ class RandomizedSums:
         return found
 
     def issue(
-        self, number: int, asked: ArrayLike, signs: ArrayLike, ruled_out: Bools | None = None
+        self,
+        number: int,
+        asked: ArrayLike,
+        signs: ArrayLike,
+        probes: ArrayLike | None = None,
+        ruled_out: Bools | None = None,
     ) -> "RandomizedSums":
         """With one more ask; its tests are fixed now.
 
         number : of the ask, above those of all before it
         asked : (p,), which variables are to be set
         signs : (p,), see `signs_of`
+        probes : (p,), see `probes_of`; None for no second coins
         ruled_out : (p, p), coefficients that rounds before this ask have shown to be zero; None for
             none. New tests need not tell the others from them
         """
-        intent = Intent(number, np.array(asked, np.bool_), np.array(signs, np.float64))
+        second = None if probes is None else np.array(probes, np.float64)
+        intent = Intent(number, np.array(asked, np.bool_), np.array(signs, np.float64), second)
         self._require(intent)
         state = lay_stakes(self, ruled_out) if self.n >= self.until else self
         waiting = Pending(intent, max(state.stakes))
@@ -207,6 +229,8 @@ class RandomizedSums:
                 f"A coin is 1 or -1, and 0 where there is none or the variable is not asked to be "
                 f"set; got {intent.signs.tolist()} with asked {intent.asked.tolist()}."
             )
+        if intent.probes is not None:
+            require_second_coins(asked=intent.asked, signs=intent.signs, probes=intent.probes)
 
     def answer(self, number: int, row: ArrayLike, until: int | None = None) -> "RandomizedSums":
         """With the values that came of a pending ask, (p,), those that were achieved.

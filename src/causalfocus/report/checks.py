@@ -48,6 +48,7 @@ KIND_WORDS: Final[dict[Kind, str]] = {
     "loop": "there is feedback",
     "selection": "rounds are lost by the coin",
     "interference": "rounds disturb each other",
+    "middle": "a response curves between the ends",
 }
 
 

@@ -3,6 +3,10 @@
 With the coin a choice is a set of variables: each of them goes to an end of its range by a fair
 coin of its own. With fixed ends every action is a choice by itself. Where there are too many sets
 to list, the choices are some of them, the columns, and there may be other choices with more.
+
+Where choices are probed, a second coin now and then (`coins.is_probe`) picks the middle of a range
+or an end. Slow nodes are left out, whose coins last for a block; so are ranges of one value,
+and all nodes where there are more than `MOST_PROBED`.
 """
 
 import math
@@ -18,7 +22,7 @@ from causalfocus.arrays import Bools, Floats
 from causalfocus.errors import InvalidInputError
 from causalfocus.system.action_set import ActionSet
 from causalfocus.system.actions import OBSERVE, Action, actions_as_arrays, do
-from causalfocus.system.coins import Coins
+from causalfocus.system.coins import CHANCE_OF_MIDDLE, Coins, is_middle, is_probe
 from causalfocus.system.columns import (
     Columns,
     every_column,
@@ -41,6 +45,13 @@ are more, columns are made on demand."""
 MOST_SPREAD: Final = 1024
 """Actions over which the share of one set of variables is spread."""
 
+MOST_PROBED: Final = 40
+"""Variables, at most, with which middles are asked for: with more of them, what the rounds leave
+open of the other effects hides any curve (`guarantees.curvature`)."""
+
+DIGITS: Final = 12
+"""Of the middle of a range, so that it reads well."""
+
 
 @dataclass(frozen=True)
 class Choices:
@@ -52,11 +63,13 @@ class Choices:
     ends : who picks the ends
     columns : the sets of variables that are compared, OBSERVE first; empty where all are listed. If
         none are given and there are too many to list, the first ones
+    is_probed : whether second coins are tossed, see above
     """
 
     actions: ActionSet
     ends: Ends
     columns: Columns = ()
+    is_probed: bool = False
 
     def __post_init__(self) -> None:
         if self.ends not in ENDS:
@@ -123,7 +136,15 @@ class Choices:
         """Which of them an action belongs to; None if it is not in the set, or in no column."""
         if self.ends == "game":
             return self._index.get(action)
-        return self._index.get(frozenset(action.targets)) if action in self.actions else None
+        is_known = action in self.actions or self._has_middles(action)
+        return self._index.get(frozenset(action.targets)) if is_known else None
+
+    def _has_middles(self, action: Action) -> bool:
+        """Whether an action is one of a probe."""
+        return all(
+            value == self.middles.get(name) or value in self._ends.get(name, ())
+            for name, value in action.settings
+        )
 
     @cached_property
     def _ends(self) -> dict[str, tuple[float, ...]]:
@@ -153,6 +174,8 @@ class Choices:
         """
         if self.ends == "game":
             return self.actions[index]
+        if self.middles and is_probe(seed, number):
+            return self._draw_probe(index, seed, number, coins or {})
         at, own = self._position, Coins(seed, number)
         if coins:
             tossed = {n: Coins(seed, n) for n in set(coins.values())}
@@ -169,22 +192,57 @@ class Choices:
             self._actions_by_coin[index, heads] = action
         return action
 
+    def _draw_probe(self, index: int, seed: int, number: int, coins: Mapping[str, int]) -> Action:
+        """The action of an ask with second coins."""
+        targets, with_second = self.targets[index], self.with_second(index, seed, number)
+        ends = (
+            (n, self.value_of(n, seed, coins.get(n, number), n in with_second)) for n in targets
+        )
+        return Action(tuple((n, self._ends[n][0] if end is None else end) for n, end in ends))
+
+    def with_second(self, index: int, seed: int, number: int) -> tuple[str, ...]:
+        """The nodes of a choice that have a second coin in an ask."""
+        if not self.middles or not is_probe(seed, number):
+            return ()
+        return tuple(name for name in self.targets[index] if name in self.middles)
+
+    @cached_property
+    def middles(self) -> dict[str, float]:
+        """The nodes that are set to the middle of their range now and then, and this value."""
+        if not self.is_probed or self.ends == "game" or len(self.actions.names) > MOST_PROBED:
+            return {}
+        slow = dict(self.actions.change_costs)
+        found = {name: _middle_of(ends) for name, ends in self._ends.items() if name not in slow}
+        return {name: middle for name, middle in found.items() if middle is not None}
+
     @cached_property
     def _actions_by_coin(self) -> dict[tuple[int, tuple[bool, ...]], Action]:
         """Actions that were drawn before, by choice and coins: they need not be made again."""
         return {}
 
-    def end_of(self, name: str, seed: int, number: int) -> float | None:
-        """The value that the coin of an ask gives to a node; None if no coin picks its ends."""
+    def value_of(self, name: str, seed: int, number: int, has_second: bool = False) -> float | None:
+        """The value that the coins of an ask give to a node; None if no coin picks its ends.
+
+        has_second : whether it has a second coin there
+        """
         values = self._ends.get(name, ())
         if self.ends == "game" or len(values) < 2:
             return None
-        return values[1 if Coins(seed, number).is_head(self._position[name]) else 0]
+        at = self._position[name]
+        if has_second and is_middle(seed, number, at):
+            return _middle_of(values)
+        return values[1 if Coins(seed, number).is_head(at) else 0]
 
-    def law(self, name: str) -> tuple[tuple[float, float], ...]:
-        """The values that a coin may give to a node, each with its probability."""
-        values = self._ends[name]
-        return tuple((value, 1.0 / len(values)) for value in values)
+    def law(self, name: str, has_second: bool = False) -> tuple[tuple[float, float], ...]:
+        """The values that coins may give to a node, each with its probability.
+
+        has_second : whether it has a second coin
+        """
+        values, middle = self._ends[name], _middle_of(self._ends[name])
+        if not has_second or middle is None:
+            return tuple((value, 1.0 / len(values)) for value in values)
+        (low, high), at_end = values, 0.5 * (1.0 - CHANCE_OF_MIDDLE)
+        return (low, at_end), (middle, CHANCE_OF_MIDDLE), (high, at_end)
 
     def coin_names(self, index: int) -> tuple[str, ...]:
         """Nodes whose end a coin picks in a choice; none for those whose range is one value."""
@@ -320,3 +378,9 @@ class Choices:
                 drawn = self.actions_of(i, MOST_SPREAD)
                 found.update(dict.fromkeys(drawn, float(share) / len(drawn)))
         return found
+
+
+def _middle_of(ends: tuple[float, ...]) -> float | None:
+    """The middle of a range; None if there is nothing between its ends."""
+    middle = float(f"{0.5 * ends[0] + 0.5 * ends[-1]:.{DIGITS}g}") + 0.0
+    return middle if ends[0] < middle < ends[-1] else None
