@@ -45,6 +45,21 @@ class Effect:
         """Half of the width."""
         return 0.5 * (self.high - self.low)
 
+    @property
+    def is_present(self) -> bool:
+        """Whether its sign is certain."""
+        return self.verdict in ("present", "present, small")
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether there is an interval yet."""
+        return math.isfinite(self.low) and math.isfinite(self.high)
+
+    @property
+    def is_given(self) -> bool:
+        """Whether it was known not to exist before the first round."""
+        return self.low == self.high == 0.0
+
 
 def effects_by_coins(kept: Intervals, demands: Demands, estimate: LinearSEM) -> tuple[Effect, ...]:
     """All pairs, row by row; of rows that no linear one is left for all are open.

@@ -58,6 +58,9 @@ LARGEST_EXACT: Final = 14
 """Variables up to which the guess is that of the exact engine, from all samples; with more it comes
 from the coins alone, and no moments are kept."""
 
+MOST_WEIGHED: Final = 20
+"""Variables up to which the evidence takes some hundredths of a second; at fifty it takes two."""
+
 
 @dataclass(frozen=True)
 class RandomizedRule(Guarantee):
@@ -72,6 +75,7 @@ class RandomizedRule(Guarantee):
     plays_game: ClassVar[bool] = False
     gains_are_divergences: ClassVar[bool] = False
     plans_sets: ClassVar[bool] = True
+    settles_pairs: ClassVar[bool] = True
     assumes_noise: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -123,6 +127,10 @@ class RandomizedRule(Guarantee):
     @property
     def keeps_moments(self) -> bool:
         return len(self.actions.names) <= LARGEST_EXACT
+
+    @property
+    def evidence_is_dear(self) -> bool:
+        return len(self.actions.names) > MOST_WEIGHED
 
     def new_coins(self) -> CoinRecord:
         return new_record(self.unknown)
@@ -238,8 +246,10 @@ class RandomizedRule(Guarantee):
     def own_design(self, model: LinearSEM) -> OwnDesign:
         return design_of(self, model)
 
-    def rounds_to_go(self, moments: Moments, estimate: LinearSEM) -> float:
-        return more_rounds(self, moments, estimate)
+    def rounds_to_go(
+        self, moments: Moments, estimate: LinearSEM, last: SetPlan | None = None
+    ) -> float:
+        return more_rounds(self, moments, estimate, last)
 
     def forecast(
         self, model: LinearSEM, share: Callable[[float], dict[Action, float]], start: float = 1.0

@@ -14,8 +14,9 @@ that it may act on so for good, unless other effects on them are known not to ex
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Final
 
 import numpy as np
@@ -79,16 +80,25 @@ def intervals_at(sums: RandomizedSums, level: float, within: Intervals | None = 
 
 
 def _intervals(reading: Reading, sums: RandomizedSums, level: float, known: Intervals) -> Intervals:
-    low, high, own = known.low.copy(), known.high.copy(), own_nats(sums.unknown)
+    low, high = known.low.copy(), known.high.copy()
     for j in range(sums.p):
-        causes = np.flatnonzero(sums.unknown[j])
-        coins = np.flatnonzero(reading.sums.pool.counts[j] > 0.0)
-        if len(causes) and len(causes) <= len(coins):
-            before = Box(low[j, causes], high[j, causes])
-            box = bound_row(reading.sums, reading.stakes, j, causes, coins, level, own, before)
-            low[j, causes] = np.maximum(before.low, box.low)
-            high[j, causes] = np.minimum(before.high, box.high)
+        low[j], high[j] = _row(reading, sums, level, known, j)
     return Intervals(low, high, sums.n)
+
+
+def _row(
+    reading: Reading, sums: RandomizedSums, level: float, known: Intervals, j: int
+) -> tuple[Floats, Floats]:
+    """The ends (p,) of the intervals of row j."""
+    low, high = known.low[j].copy(), known.high[j].copy()
+    causes = np.flatnonzero(sums.unknown[j])
+    coins = np.flatnonzero(reading.sums.pool.counts[j] > 0.0)
+    if len(causes) and len(causes) <= len(coins):
+        before, own = Box(low[causes], high[causes]), own_nats(sums.unknown)
+        box = bound_row(reading.sums, reading.stakes, j, causes, coins, level, own, before)
+        low[causes] = np.maximum(before.low, box.low)
+        high[causes] = np.minimum(before.high, box.high)
+    return low, high
 
 
 @dataclass(frozen=True)
@@ -155,17 +165,31 @@ def level_of(sums: RandomizedSums, weights: Floats, demands: Demands) -> float:
     """
     reading, nothing = sums.read(), no_intervals(sums.unknown)
 
-    def stands(level: float) -> bool:
-        found = _intervals(reading, sums, level, nothing)
-        return not found.is_refuted.any() and bool(demands.holds(found, weights).all())
+    def stands(j: int, level: float) -> bool:
+        low, high = _row(reading, sums, level, nothing, j)
+        found, at = Intervals(low[None], high[None], sums.n), slice(j, j + 1)
+        own = Demands(demands.epsilon[at], demands.min_effect[at])
+        return not found.is_refuted.any() and bool(own.holds(found, weights[at]).all())
 
+    least = math.inf
+    for j in range(sums.p):  # most rows stand where an earlier one does, and that is one look
+        if math.isinf(least) or not stands(j, least):
+            least = _level_of_row(partial(stands, j), least)
+        if least == 0.0:
+            break
+    return least
+
+
+def _level_of_row(stands: Callable[[float], bool], most: float) -> float:
+    """The same of one row, of which it is known that it does not stand at `most`."""
     low, high = 1e-3, 1.0
-    if not stands(low):
+    if most <= low or not stands(low):
         return 0.0
-    while stands(high):
+    while high < most and stands(high):
         low, high = high, 2.0 * high
         if high > MOST_NATS:
             return low
+    high = min(high, most)
     while high > 1.001 * low:
         middle = 0.5 * (low + high)
         low, high = (middle, high) if stands(middle) else (low, middle)

@@ -108,13 +108,12 @@ class Effects(Sequence[Effect]):
 
 def _cells(one: Effect) -> tuple[str, ...]:
     """A line of the table, in words."""
-    is_bounded = math.isfinite(one.low) and math.isfinite(one.high)
     waits = "settled" if one.is_settled else _about(one.waits_for)
     return (
         one.cause,
         one.effect,
         f"{one.estimate:.3g}" if one.estimate else "none",
-        f"{one.low:.3g} to {one.high:.3g}" if is_bounded else "no bound yet",
+        f"{one.low:.3g} to {one.high:.3g}" if one.is_bounded else "no bound yet",
         one.verdict,
         waits,
     )
