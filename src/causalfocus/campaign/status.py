@@ -55,7 +55,7 @@ class EdgeStatus:
     low: float | None
     high: float | None
     evidence: float | None
-    is_certain: bool
+    is_certain: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

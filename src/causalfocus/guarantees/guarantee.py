@@ -99,8 +99,8 @@ class Guarantee(ABC):
     """Whether `plan` says which variables to set; then nothing is pursued and no game is played."""
 
     settles_pairs: ClassVar[bool] = False
-    """Whether pairs are settled one by one on the way to the certificate, each for good: then people
-    look at verdicts first, and at the evidence for all of them together second."""
+    """Whether pairs are settled one by one on the way to the certificate, each for good. People
+    then look at verdicts first, and at the evidence for all of them together second."""
 
     assumes_noise: ClassVar[bool] = True
     """Whether the noise is taken for Gaussian and the intervals for those of the right graph."""

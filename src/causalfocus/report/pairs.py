@@ -15,7 +15,7 @@ MOST_PRESENT: Final = 100
 MOST_WAITING: Final = 10
 """Of more pairs, so many that are there and so many that are waited for are listed."""
 
-FORETOLD: Final = 10.0
+FORETOLD: Final = 3.0
 """Beyond so many times the rounds so far nothing is foretold of a pair: the middle of its interval
 will have moved by then.
 """

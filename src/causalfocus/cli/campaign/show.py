@@ -106,6 +106,8 @@ def _rounds(now: Status, at_once: int) -> Text:
     if now.remaining is not None:
         left = now.remaining
         text += f" About {left.rounds:,} more ({left.low:,} to {left.high:,}) if the system is so."
+    elif now.settles_pairs and now.state == "running" and now.rounds:
+        text += " How many are to go cannot be foretold yet."
     if now.n_left_out:
         text += f" {now.n_left_out:,} of them count for no evidence."
     busy = [f"{action} {n:,}" for action, n in now.counts.items() if n]
