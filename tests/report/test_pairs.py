@@ -1,17 +1,23 @@
 """Verdicts for people: sorted, in words, as a table of signs and as intervals above each other."""
 
+import io
 import math
 import re
 from itertools import permutations
 from typing import Any
 
+import pytest
+from rich.console import Console
+
 import causalfocus as cf
 from causalfocus.guarantees.effects import Effect
 from causalfocus.learner.effects import Effects
 from causalfocus.report.forest import MOST_ROWS, forest_drawing
+from causalfocus.report.live import LiveView
 from causalfocus.report.matrix import legend_drawing, matrix_drawing
 from causalfocus.report.pairs import MOST_PRESENT, Pairs, interval_in_words
 from causalfocus.report.spending import by_words, in_brief
+from worlds import ACTIONS, rig
 
 NASTY = "<b>heat</b>"
 
@@ -132,3 +138,19 @@ def test_actions_that_set_many_variables_are_named_by_how_many() -> None:
     other = cf.do({f"x{i}": -1.0 for i in range(3, 12)})
     spent = by_words({wide: 3, other: 4, narrow: 2}, at_once=20)
     assert spent == {"set 9 variables": 7, "set x1, x2": 2}
+
+
+def test_the_live_view_shows_what_is_settled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And does not weigh the evidence for all pairs together, which is dear."""
+
+    def weigh(*_: object) -> float:
+        raise AssertionError("the live view weighs the evidence")
+
+    monkeypatch.setattr("causalfocus.guarantees.randomized.level_of", weigh)
+    learner = cf.Focus(ACTIONS, cf.ModelClass(0.3), epsilon=0.15, rule="randomized", seed=1)
+    console = Console(file=io.StringIO(), force_terminal=True, width=100)
+    with LiveView(console) as view:
+        cf.run(learner, rig(), max_rounds=50, on_round=view)
+    assert isinstance(console.file, io.StringIO)
+    said = re.sub("\\x1b[^a-zA-Z]*[a-zA-Z]", "", console.file.getvalue())
+    assert "0 of 6 pairs settled" in said and "round 50" in said and "nats" not in said

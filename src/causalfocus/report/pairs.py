@@ -62,7 +62,8 @@ class Pairs:
     @property
     def unbounded(self) -> str:
         """The open ones that have none yet, in words: they come and go by effect."""
-        rows = dict.fromkeys(one.effect for one in self.open if not one.is_bounded)
+        waiting = (one for one in self.effects if not (one.is_settled or one.is_bounded))
+        rows = dict.fromkeys(one.effect for one in waiting)
         n = len(self.open) - len(self.bounded)
         if not n:
             return ""
