@@ -67,11 +67,11 @@ def test_what_is_there_comes_first_and_what_is_furthest_from_done_last() -> None
 def test_pairs_in_words() -> None:
     assert ALL.headline == "4 of 6 pairs settled"
     assert ALL.counts == "3 present (1 of them small), 2 absent, 1 open"
-    assert (ALL.wanted(NEAR), ALL.more(NEAR)) == ("accuracy ±0.15", "about 20")
-    assert (ALL.wanted(STRONG), ALL.more(STRONG)) == ("", "")
-    assert (ALL.wanted(BLANK), ALL.more(BLANK)) == ("a first interval", "")
-    assert ALL.unbounded == "1 pair has no interval yet, of effects on b."
-    assert ALL.wanted(effect()) == "its sign, or below 0.3"
+    assert (ALL.waits_for(NEAR), ALL.more(NEAR)) == ("accuracy ±0.15", "about 20")
+    assert (ALL.waits_for(STRONG), ALL.more(STRONG)) == ("", "")
+    assert (ALL.waits_for(BLANK), ALL.more(BLANK)) == ("a first interval", "")
+    assert ALL.without_interval == "1 pair has no interval yet, of effects on b."
+    assert ALL.waits_for(effect()) == "its sign, or below 0.3"
     assert interval_in_words(NONE) == "known to be none"
     assert interval_in_words(BLANK) == "none yet"
 

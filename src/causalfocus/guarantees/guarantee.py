@@ -99,8 +99,7 @@ class Guarantee(ABC):
     """Whether `plan` says which variables to set; then nothing is pursued and no game is played."""
 
     settles_pairs: ClassVar[bool] = False
-    """Whether pairs are settled one by one on the way to the certificate, each for good. People
-    then look at verdicts first, and at the evidence for all of them together second."""
+    """Whether pairs are settled one by one, each for good: then verdicts are shown first."""
 
     assumes_noise: ClassVar[bool] = True
     """Whether the noise is taken for Gaussian and the intervals for those of the right graph."""
@@ -198,10 +197,8 @@ class Guarantee(ABC):
     def rounds_to_go(
         self, moments: Moments, estimate: LinearSEM, last: SetPlan | None = None
     ) -> float | None:
-        """Rounds to the stop if the system is as it is estimated, from what is known already; None
-        of a rule that foretells from the start alone.
-
-        last : the present plan, for a rule that makes some
+        """Rounds to the stop if the system is as it is estimated, from what is known already and
+        along the present plan; None of a rule that foretells from the start alone.
         """
         del moments, estimate, last
         return None

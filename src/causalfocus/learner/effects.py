@@ -56,6 +56,15 @@ class Effects(Sequence[Effect]):
             )
         return self._by_pair[at]
 
+    def __eq__(self, other: object) -> bool:
+        """The same of every pair after as many rounds."""
+        if not isinstance(other, Effects):
+            return NotImplemented
+        return (self._rows, self.rounds) == (other._rows, other.rounds)
+
+    def __hash__(self) -> int:
+        return hash((self._rows, self.rounds))
+
     @property
     def n_settled(self) -> int:
         """How many pairs are settled."""

@@ -80,7 +80,7 @@ def report_html(campaign: Campaign) -> str:
 
 def _forest(pairs: Pairs) -> Drawn | None:
     """The intervals of what is there and of what is open; of few pairs, of all."""
-    listed = pairs.lines if pairs.is_few else (*pairs.present, *pairs.bounded[::-1])
+    listed = pairs.lines if pairs.is_few else (*pairs.present, *pairs.with_interval[::-1])
     shown = [one for one in listed if one.is_bounded and not one.is_given]
     return forest_drawing(shown, pairs.min_effect) if shown else None
 

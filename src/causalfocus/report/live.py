@@ -40,14 +40,14 @@ def _screen(now: Round, learner: Focus) -> RenderableType:
     return Panel(
         Group(
             Text(f"round {now.number}: {now.action}"),
-            *(_settled(learner) if learner.guarantee.settles_pairs else _evidence(learner)),
+            *(_verdicts(learner) if learner.guarantee.settles_pairs else _evidence(learner)),
             Text(f"\nrounds per action: {counts}", style="dim"),
         ),
         title="FOCUS",
     )
 
 
-def _settled(learner: Focus) -> list[RenderableType]:
+def _verdicts(learner: Focus) -> list[RenderableType]:
     """The pairs; the evidence for all of them together would be dear, and zero for long."""
     pairs = Pairs(
         effects=learner.effects(), min_effect=learner.space.min_effect, epsilon=learner.epsilon

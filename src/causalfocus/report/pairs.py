@@ -44,7 +44,7 @@ class Pairs:
         return tuple(sorted(found, key=lambda one: (one.verdict != "present", -_size(one))))
 
     @cached_property
-    def waiting(self) -> tuple[Effect, ...]:
+    def to_come(self) -> tuple[Effect, ...]:
         """Pairs that are not settled, the furthest from done first."""
         found = (one for one in self.effects if not one.is_settled)
         return tuple(sorted(found, key=lambda one: (-one.waits_for, -one.half, one.cause)))
@@ -52,19 +52,19 @@ class Pairs:
     @cached_property
     def open(self) -> tuple[Effect, ...]:
         """Those of them of which not even the sign is certain, the furthest from done first."""
-        return tuple(one for one in self.waiting if not one.is_present)
+        return tuple(one for one in self.to_come if not one.is_present)
 
     @cached_property
-    def bounded(self) -> tuple[Effect, ...]:
+    def with_interval(self) -> tuple[Effect, ...]:
         """Those of the open ones that have an interval, the furthest from done first."""
         return tuple(one for one in self.open if one.is_bounded)
 
     @property
-    def unbounded(self) -> str:
+    def without_interval(self) -> str:
         """The open ones that have none yet, in words: they come and go by effect."""
         waiting = (one for one in self.effects if not (one.is_settled or one.is_bounded))
         rows = dict.fromkeys(one.effect for one in waiting)
-        n = len(self.open) - len(self.bounded)
+        n = len(self.open) - len(self.with_interval)
         if not n:
             return ""
         of = ", ".join(list(rows)[:MOST_LISTED])
@@ -93,7 +93,7 @@ class Pairs:
     @property
     def first_open(self) -> tuple[Effect, ...]:
         """Those that are listed of the open ones with an interval."""
-        return self.bounded[: MOST_LISTED if self.is_few else MOST_WAITING]
+        return self.with_interval[: MOST_LISTED if self.is_few else MOST_WAITING]
 
     @property
     def headline(self) -> str:
@@ -109,7 +109,7 @@ class Pairs:
         of_these = f" ({small:,} of them small)" if small else ""
         return f"{len(self.present):,} present{of_these}, {absent:,} absent, {n_open:,} open"
 
-    def wanted(self, one: Effect) -> str:
+    def waits_for(self, one: Effect) -> str:
         """What a pair waits for; nothing for one that is settled."""
         if one.is_settled:
             return ""

@@ -91,11 +91,13 @@ def pair_table(pairs: Pairs) -> Group:
         parts += [Text("Present", style="bold"), _lines(pairs, pairs.first_present)]
         parts += [Text(f"and {more:,} more")] * bool(more)
     if pairs.first_open:
-        said = f"Open: the {len(pairs.first_open)} furthest from done, of {len(pairs.bounded):,}"
+        said = (
+            f"Open: the {len(pairs.first_open)} furthest from done, of {len(pairs.with_interval):,}"
+        )
         parts += [Text(f"\n{said}" if parts else said, style="bold")]
         parts += [_lines(pairs, pairs.first_open)]
-    if pairs.unbounded:
-        parts += [Text(f"\n{pairs.unbounded}" if parts else pairs.unbounded)]
+    if pairs.without_interval:
+        parts += [Text(f"\n{pairs.without_interval}" if parts else pairs.without_interval)]
     return Group(*parts)
 
 
@@ -112,7 +114,7 @@ def _lines(pairs: Pairs, effects: Iterable[Effect]) -> Table:
             estimate_in_words(one),
             interval_in_words(one),
             one.verdict,
-            pairs.wanted(one),
+            pairs.waits_for(one),
             pairs.more(one),
             style=COLOURS[one.verdict],
         )
