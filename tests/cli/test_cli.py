@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import causalfocus as cf
 from cli.commands import causalfocus
 
 
@@ -39,6 +40,21 @@ def test_simulate_prints_what_it_should() -> None:
     assert sum(facts["counts"].values()) == facts["rounds"]
     assert 0 < facts["complexity"] < 1
     assert facts["rounds"] * facts["complexity"] > 1
+
+
+def test_simulate_prints_the_verdicts_on_all_pairs() -> None:
+    given = ("simulate", "--nodes", "3", "--seed", "2", "--rule", "randomized", "--reach", "6")
+    done = causalfocus(*given, "--min-effect", "0.3", "--epsilon", "0.15", "--json")
+    assert done.returncode == 0, done.stderr
+    facts = json.loads(done.stdout)
+    assert facts["settled"] == len(facts["pairs"]) == 6 and facts["claim_holds"]
+    edges = {(cause, effect) for cause, effect, _ in cf.LinearSEM.from_dict(facts["truth"]).edges}
+    present = {
+        (one["cause"], one["effect"]) for one in facts["pairs"] if one["verdict"] != "absent"
+    }
+    assert present == edges
+    done = causalfocus(*given, "--max-rounds", "20")
+    assert done.returncode == 3 and "0 of 6 pairs settled" in done.stdout
 
 
 def test_simulate_says_when_it_has_not_stopped() -> None:

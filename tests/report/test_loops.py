@@ -135,6 +135,7 @@ def test_campaign_reports_show_an_estimate_with_a_loop(
         )
         result = replace(campaign.result(), model=looped)
         monkeypatch.setattr(Campaign, "result", lambda _: result)
+        monkeypatch.setattr(Campaign, "model", looped)
         now = status(campaign)
         assert {(e.cause, e.effect) for e in now.edges} == {edge[:2] for edge in looped.edges}
         assert drawings(campaign, now)["graph"].count("<polygon") == 4

@@ -253,7 +253,7 @@ def half_widths(task: CoinTask, covered: Floats, plan: CoinPlan | None = None) -
     return _half_widths(task, task.stand(covered).covered, means)
 
 
-def rounds_to_go(task: CoinTask, covered: Floats, plan: CoinPlan | None = None) -> float:
+def rounds_to_go(task: CoinTask, covered: Floats, plan: CoinPlan | SetPlan | None = None) -> float:
     """Return how many rounds remain until all pairs are settled, along the shares of a plan;
     infinite if that never happens.
 

@@ -3,7 +3,9 @@
 import json
 import warnings
 from collections.abc import Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
@@ -111,7 +113,7 @@ class Specification:
         if self.ends is not None and self.ends not in ENDS:
             raise InvalidInputError(f"ends is 'coin' or 'game', or left out, got {self.ends!r}.")
         object.__setattr__(self, "seed", checked_seed(self.seed))
-        self.learner()  # whatever it refuses is refused before anything is written
+        self._blank  # noqa: B018 - whatever it refuses is refused before anything is written
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -139,6 +141,13 @@ class Specification:
 
     def learner(self) -> Focus:
         """A learner that has seen nothing."""
+        twin = copy(self._blank)
+        twin.restore(self._blank.state, [])
+        return twin
+
+    @cached_property
+    def _blank(self) -> Focus:
+        """The first such learner: its first plan takes long with many variables."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnidentifiableWarning)  # `doubts` says it once
             return Focus(

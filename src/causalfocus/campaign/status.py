@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 from causalfocus.campaign.campaign import Campaign
@@ -10,7 +10,7 @@ from causalfocus.campaign.plain_actions import action_facts
 from causalfocus.campaign.playback import Asked
 from causalfocus.errors import CausalFocusError
 from causalfocus.guarantees import Alarm
-from causalfocus.learner.result import Result
+from causalfocus.learner.effects import Effects
 from causalfocus.planning.forecast import forecasts
 
 LEAST_BELIEVED: Final = 0.01
@@ -20,7 +20,10 @@ MOST_BELIEFS: Final = 20
 
 FEWER: Final = 0.75
 MORE: Final = 1.4
-"""Of the rounds to go that are foretold from the present, so few and so many may be needed."""
+LEAST_FORETOLD: Final = 64
+"""Of the rounds to go that are foretold from the present, so few and so many may be needed; and at
+least one is foretold for so many rounds so far, or nothing.
+"""
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,7 @@ class EdgeStatus:
     ----------
     low, high : weights that are not rejected, if the graph is right; None without bound
     evidence : that it is there and within epsilon, in nats
+    is_certain : whether its sign is certain
     """
 
     cause: str
@@ -51,6 +55,7 @@ class EdgeStatus:
     low: float | None
     high: float | None
     evidence: float | None
+    is_certain: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,8 +82,11 @@ class Status:
     rounds, cost : so far
     state : "running", "certified" or "refuted"
     statement : what can be said now, in words
-    evidence, threshold : in nats; None while there is none
+    evidence, threshold : in nats; None while there is none. With many variables the evidence is
+        that of the last point of the curve
     reason : what the decision rests on
+    effects : of every pair of variables, with verdicts
+    settles_pairs : whether these verdicts come one by one, before the certificate
     edges : of the estimate, or of what was certified
     equations : of the same
     beliefs : effects that are more probable than LEAST_BELIEVED, the most probable first, beside
@@ -102,6 +110,8 @@ class Status:
     evidence: float | None
     threshold: float
     reason: str
+    effects: Effects
+    settles_pairs: bool
     edges: tuple[EdgeStatus, ...]
     equations: str
     beliefs: tuple[Belief, ...]
@@ -116,7 +126,10 @@ class Status:
 
     def to_dict(self) -> dict[str, Any]:
         """A form for JSON."""
-        found = asdict(self)
+        pairs = self.effects.to_dict()
+        found = asdict(replace(self, effects=Effects((), self.rounds)))  # it would copy them all
+        del found["effects"]
+        found["settled"], found["pairs"] = pairs["settled"], pairs["pairs"]
         found["pending"] = [
             {
                 "id": asked.id,
@@ -136,21 +149,26 @@ def status(campaign: Campaign, *, foretell: bool = True) -> Status:
     foretell : also estimate the rounds to go, which can take a second
     """
     with campaign.hold():
-        learner, result = campaign.learner, campaign.result()
+        learner = campaign.learner
         decision = learner.decision
-        state = "certified" if result.certified else "refuted" if result.refuted else "running"
+        state = "running"
+        if learner.has_stopped:
+            state = "refuted" if learner.is_refuted else "certified"
         alarms = learner.alarms() if learner.rounds else ()
+        effects = learner.effects()
         return Status(
             title=campaign.specification.title,
             rounds=learner.rounds,
             cost=learner.cost,
             state=state,
-            statement=statement(campaign, result),
-            evidence=_finite(result.evidence if learner.has_stopped else decision.evidence),
+            statement=statement(campaign, effects),
+            evidence=_evidence(campaign),
             threshold=decision.threshold,
             reason=decision.reason,
-            edges=edges(campaign),
-            equations=result.model.equations(),
+            effects=effects,
+            settles_pairs=learner.guarantee.settles_pairs,
+            edges=edges(campaign, effects),
+            equations=campaign.model.equations(),
             beliefs=beliefs(campaign) if state == "running" and learner.rounds else (),
             remaining=rounds_to_go(campaign) if foretell and state == "running" else None,
             alarm=_alarm([one for one in alarms if one.can_refute]),
@@ -163,15 +181,19 @@ def status(campaign: Campaign, *, foretell: bool = True) -> Status:
         )
 
 
-def edges(campaign: Campaign) -> tuple[EdgeStatus, ...]:
+def edges(campaign: Campaign, effects: Effects) -> tuple[EdgeStatus, ...]:
     """Effects of the result with what is known of each."""
-    learner, result = campaign.learner, campaign.result()
-    limits = {(i.cause, i.effect): (i.low, i.high) for i in result.intervals}
+    learner, model, is_present = campaign.learner, campaign.model, True
+    if learner.has_stopped:
+        result = campaign.result()
+        intervals, is_present = result.intervals, learner.decision.rounds == result.rounds
+    else:
+        intervals = learner.guarantee.intervals(learner.moments, model)
+    limits = {(i.cause, i.effect): (i.low, i.high) for i in intervals}
     weighed = learner.decision.edge_evidence
-    is_present = learner.decision.rounds == result.rounds or not learner.has_stopped
-    names = result.model.names
+    names = model.names
     found = []
-    for cause, effect, weight in result.model.edges:
+    for cause, effect, weight in model.edges:
         low, high = limits.get((cause, effect), (-math.inf, math.inf))
         evidence = None
         if weighed is not None and is_present:
@@ -184,6 +206,7 @@ def edges(campaign: Campaign) -> tuple[EdgeStatus, ...]:
                 low=_finite(low),
                 high=_finite(high),
                 evidence=evidence,
+                is_certain=effects[cause, effect].is_present,
             )
         )
     return tuple(found)
@@ -203,21 +226,47 @@ def beliefs(campaign: Campaign) -> tuple[Belief, ...]:
     )
 
 
-def statement(campaign: Campaign, result: Result) -> str:
+def _evidence(campaign: Campaign) -> float | None:
+    """At the stop, or now; where it is dear, when it was last weighed."""
+    learner = campaign.learner
+    if learner.has_stopped:
+        return _finite(campaign.result().evidence)
+    if not learner.guarantee.evidence_is_dear:
+        return _finite(learner.decision.evidence)
+    points = campaign.curve()
+    return _finite(points[-1][1]) if points else None
+
+
+def statement(campaign: Campaign, effects: Effects) -> str:
     """The result in words: exactly what is claimed, and on what assumptions."""
-    if result.refuted is not None:
-        return f"Nothing is certified. {result.refuted}"
+    guarantee = campaign.learner.guarantee
     doubt = "" if campaign.contradiction is None else f" But: {campaign.contradiction}"
-    if not result.certified:
+    if not campaign.learner.has_stopped:
+        if guarantee.settles_pairs:
+            return _so_far(campaign, effects) + doubt
         return (
             f"Nothing is certified yet, after {campaign.rounds:,} rounds. The graph shown is the "
             f"best guess so far.{doubt}"
         )
-    guarantee = campaign.learner.guarantee
+    result = campaign.result()
+    if result.refuted is not None:
+        return f"Nothing is certified. {result.refuted}"
     return (
         f"Certified after {result.rounds:,} rounds: {guarantee.claim_in_words()}. A procedure that "
         f"says this is wrong at most {result.delta:g} of the times it is used, whatever the "
         f"system, if {guarantee.assumptions_in_words()}.{doubt}"
+    )
+
+
+def _so_far(campaign: Campaign, effects: Effects) -> str:
+    """What holds on the way to the certificate, in words."""
+    first = f"Nothing is certified yet as a whole, after {campaign.rounds:,} rounds."
+    if not any(one.is_bounded and not one.is_given for one in effects):
+        return f"{first} No pair has an interval yet."
+    return (
+        f"{first} But every interval, and every verdict that is not open, holds already, on "
+        f"the assumptions of the rule: all of them at the same time, except with probability "
+        f"{campaign.learner.delta:g}."
     )
 
 
@@ -227,9 +276,9 @@ def rounds_to_go(campaign: Campaign) -> Remaining | None:
     if not learner.guarantee.has_forecast or learner.rounds < 4 * len(learner.names):
         return None
     try:
-        left = learner.guarantee.rounds_to_go(learner.moments, learner.estimate)
+        left = learner.rounds_to_go()
         if left is not None:
-            return _with_spread(left)
+            return _with_spread(left, learner.rounds)
         (found,) = forecasts(
             learner.estimate,
             specification.actions,
@@ -249,9 +298,11 @@ def rounds_to_go(campaign: Campaign) -> Remaining | None:
     return Remaining(middle, low, high)
 
 
-def _with_spread(left: float) -> Remaining | None:
-    """From rounds that are foretold from here on, by what came of those before."""
-    if not math.isfinite(left):
+def _with_spread(left: float, rounds: int) -> Remaining | None:
+    """From rounds that are foretold from here on, by what came of those before. If next to none
+    are, and it is not done, the forecast leaves out what it waits for.
+    """
+    if not math.isfinite(left) or left < rounds / LEAST_FORETOLD:
         return None
     return Remaining(*(round(left * part) for part in (1.0, FEWER, MORE)))
 

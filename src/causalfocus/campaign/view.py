@@ -14,6 +14,7 @@ from causalfocus.campaign.specification import Specification
 from causalfocus.guarantees import Decision
 from causalfocus.learner.focus import Focus
 from causalfocus.learner.result import Result
+from causalfocus.system.sem import LinearSEM
 
 
 class CampaignView:
@@ -138,12 +139,18 @@ class CampaignView:
         with self._ledger.lock:
             return self._log.count(search)
 
+    @property
+    def model(self) -> LinearSEM:
+        """What was certified, or was shown when it was refuted; until then the estimate."""
+        learner = self.learner
+        return self.result().model if learner.has_stopped else learner.estimate
+
     def curve(self) -> list[tuple[int, float]]:
-        """Rounds and evidence, at many rounds and at the last."""
+        """Rounds and evidence, at many rounds and, unless that is dear, at the last."""
         with self._ledger.lock:
             playback = self._ledger.current()
             points = self._log.curve() | playback.points
-            if playback.learner.rounds:
+            if playback.learner.rounds and not playback.learner.guarantee.evidence_is_dear:
                 points[playback.learner.rounds] = playback.learner.decision.evidence
             return sorted(points.items())
 

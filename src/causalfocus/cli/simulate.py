@@ -35,9 +35,16 @@ from causalfocus.learner.run import run
 from causalfocus.planning.complexity import complexity
 from causalfocus.report.checks import check_picture
 from causalfocus.report.live import LiveView
+from causalfocus.report.pairs import Pairs
 from causalfocus.report.pictures import save
 from causalfocus.report.spending import by_words
-from causalfocus.report.tables import edge_table, equation_table, interval_table
+from causalfocus.report.tables import (
+    edge_table,
+    equation_table,
+    interval_table,
+    pair_table,
+    settled_bar,
+)
 from causalfocus.system.action_set import ActionSet
 from causalfocus.system.drawn import random_sem
 from causalfocus.system.feedback import require_no_loops
@@ -167,7 +174,7 @@ def _own_estimate(learner: Focus) -> LinearSEM:
 
 
 def _facts(learner: Focus, truth: LinearSEM, seconds: float) -> dict[str, object]:
-    result, own = learner.result(), _own_estimate(learner)
+    result, own, effects = learner.result(), _own_estimate(learner), learner.effects().to_dict()
     error = float(np.abs(own.weights - truth.weights).max())
     shd = own.shd(truth)
     epsilon = learner.epsilon or 0.0
@@ -189,7 +196,8 @@ def _facts(learner: Focus, truth: LinearSEM, seconds: float) -> dict[str, object
         "cost": result.cost,
         "seconds": round(seconds, 3),
         "counts": by_words(result.counts, at_once=learner.actions.at_once),
-        "pairs": learner.effects().to_dict()["pairs"],
+        "settled": effects["settled"],
+        "pairs": effects["pairs"],
         "complexity": _complexity(learner, truth),
         "truth": truth.to_dict(),
         "estimate": own.to_dict(),
@@ -227,7 +235,12 @@ def _show(
     own = _own_estimate(learner)
     console.print(edge_table(truth, own))
     console.print(equation_table(truth, own))
-    if result.intervals:
+    if learner.guarantee.settles_pairs:
+        pairs = Pairs(
+            effects=learner.effects(), min_effect=learner.space.min_effect, epsilon=learner.epsilon
+        )
+        console.print(settled_bar(pairs), pair_table(pairs))
+    elif result.intervals:
         console.print(interval_table(result.intervals, result.delta))
     if own != result.model:
         console.print(

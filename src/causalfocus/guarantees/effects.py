@@ -46,6 +46,21 @@ class Effect:
         """Half of the width."""
         return 0.5 * (self.high - self.low)
 
+    @property
+    def is_present(self) -> bool:
+        """Whether its sign is certain."""
+        return self.verdict in ("present", "present, small")
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether there is an interval yet."""
+        return math.isfinite(self.low) and math.isfinite(self.high)
+
+    @property
+    def is_given(self) -> bool:
+        """Whether it was known not to exist before the first round."""
+        return self.low == self.high == 0.0
+
 
 @dataclass(frozen=True, kw_only=True)
 class TotalEffect(Effect):

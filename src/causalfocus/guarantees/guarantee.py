@@ -98,6 +98,9 @@ class Guarantee(ABC):
     plans_sets: ClassVar[bool] = False
     """Whether `plan` says which variables to set; then nothing is pursued and no game is played."""
 
+    settles_pairs: ClassVar[bool] = False
+    """Whether pairs are settled one by one, each for good: then verdicts are shown first."""
+
     assumes_noise: ClassVar[bool] = True
     """Whether the noise is taken for Gaussian and the intervals for those of the right graph."""
 
@@ -127,6 +130,11 @@ class Guarantee(ABC):
     def keeps_moments(self) -> bool:
         """Whether the rule reads the moments of the samples; else they are only counted."""
         return True
+
+    @property
+    def evidence_is_dear(self) -> bool:
+        """Whether the evidence takes too long to weigh it whenever somebody looks."""
+        return False
 
     @property
     def allows_loops(self) -> bool:
@@ -190,11 +198,13 @@ class Guarantee(ABC):
         del model
         return None
 
-    def rounds_to_go(self, moments: Moments, estimate: LinearSEM) -> float | None:
-        """Rounds to the stop if the system is as it is estimated, from what is known already; None
-        of a rule that foretells from the start alone.
+    def rounds_to_go(
+        self, moments: Moments, estimate: LinearSEM, last: SetPlan | None = None
+    ) -> float | None:
+        """Rounds to the stop if the system is as it is estimated, from what is known already and
+        along the present plan; None of a rule that foretells from the start alone.
         """
-        del moments, estimate
+        del moments, estimate, last
         return None
 
     @abstractmethod

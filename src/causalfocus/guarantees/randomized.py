@@ -66,6 +66,8 @@ from the coins alone, and no moments are kept."""
 JUST_BELOW: Final = 1.0 - 1e-6
 """Of min_effect, from where on an effect has a large share of delta: what is bounded by this is
 below min_effect."""
+MOST_WEIGHED: Final = 20
+"""Variables up to which the evidence takes some hundredths of a second; at fifty it takes two."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,7 @@ class RandomizedRule(Guarantee):
     plays_game: ClassVar[bool] = False
     gains_are_divergences: ClassVar[bool] = False
     plans_sets: ClassVar[bool] = True
+    settles_pairs: ClassVar[bool] = True
     assumes_noise: ClassVar[bool] = False
     tosses_second_coins: ClassVar[bool] = True
 
@@ -133,6 +136,10 @@ class RandomizedRule(Guarantee):
     @property
     def keeps_moments(self) -> bool:
         return len(self.actions.names) <= LARGEST_EXACT
+
+    @property
+    def evidence_is_dear(self) -> bool:
+        return len(self.actions.names) > MOST_WEIGHED
 
     def new_coins(self) -> CoinRecord:
         return new_record(
@@ -274,8 +281,10 @@ class RandomizedRule(Guarantee):
     def own_design(self, model: LinearSEM) -> OwnDesign:
         return design_of(self, model)
 
-    def rounds_to_go(self, moments: Moments, estimate: LinearSEM) -> float:
-        return more_rounds(self, moments, estimate)
+    def rounds_to_go(
+        self, moments: Moments, estimate: LinearSEM, last: SetPlan | None = None
+    ) -> float:
+        return more_rounds(self, moments, estimate, last)
 
     def forecast(
         self, model: LinearSEM, share: Callable[[float], dict[Action, float]], start: float = 1.0

@@ -46,6 +46,10 @@ MOST_WIDER: Final = 2.0
 UNSETTLED: Final = 0.95
 """Of the half width that is foretold: the radius of a pair that is open, at most. What is open
 needs more rounds, whatever is foretold."""
+MOST_PLANNED: Final = 20
+"""Variables up to which the rounds to go are those of a plan that is made for it; a plan for more
+takes long, and the present one is hardly worse.
+"""
 
 PLAN_AHEAD: Final = 0.1
 LEAST_AHEAD: Final = 32.0
@@ -186,9 +190,18 @@ def plan_for(
     return SetPlan(found.sets, found.shares / found.shares.sum())
 
 
-def more_rounds(rule: "RandomizedRule", moments: Moments, estimate: LinearSEM) -> float:
-    """Rounds to go until all pairs are settled, if the system is as it is estimated."""
+def more_rounds(
+    rule: "RandomizedRule", moments: Moments, estimate: LinearSEM, last: SetPlan | None
+) -> float:
+    """Rounds to go until all pairs are settled, if the system is as it is estimated.
+
+    last : the present plan; with many variables, along this one
+    """
     task, covered = _present_task(rule, moments, estimate)
+    if last is not None and rule.p > MOST_PLANNED:
+        along = rounds_to_go(task, covered, last)
+        if math.isfinite(along):
+            return along
     return rounds_to_go(task, covered)
 
 

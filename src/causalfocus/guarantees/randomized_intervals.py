@@ -18,8 +18,8 @@ that it may act on so for good, unless other effects on them are known not to ex
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Final
+from functools import cached_property, partial
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -216,25 +216,52 @@ def level_of(
     demands : how good the claim has to be
     at : what leaves the intervals at a level; `intervals_at` if left out
     """
-    reading, nothing = sums.read(), no_intervals(sums.unknown)
-    own, none = own_nats(sums.unknown), np.zeros_like(sums.unknown)
+    reading = sums.read()
+    if at is not None:
+        find, everything = partial(at, reading), slice(None)
+        return _largest_level(lambda level: _proof(find(level), weights, demands, everything))
+    own, none, nothing = (
+        own_nats(sums.unknown),
+        np.zeros_like(sums.unknown),
+        no_intervals(sums.unknown),
+    )
 
-    def by_themselves(reading: Reading, level: float) -> Intervals:
-        return narrow(reading, sums, level, own, nothing, none)
+    def prove(j: int, level: float) -> Proof:
+        row = np.arange(sums.p) == j
+        found = narrow(reading, sums, level, own, nothing, none, row)
+        return _proof(found, weights, demands, slice(j, j + 1))
 
-    found_at = at or by_themselves
+    least = math.inf
+    for j in range(sums.p):  # most rows stand where an earlier one does, and that is one look
+        if math.isinf(least) or not prove(j, least).holds:
+            least = _largest_level(partial(prove, j), least)
+        if least == 0.0:
+            break
+    return least
 
-    def stands(level: float) -> bool:
-        """Whether no row is left for which it does not; there may be none at all."""
-        found = found_at(reading, level)
-        return bool(found.is_refuted.any() or demands.holds(found, weights).all())
 
+class Proof(NamedTuple):
+    """Whether no row is left for which a claim does not hold, and whether any is left at all."""
+
+    holds: bool
+    is_left: bool
+
+
+def _proof(found: Intervals, weights: Floats, demands: Demands, rows: slice) -> Proof:
+    """How the claim of some rows stands by intervals of all."""
+    is_left = not found.is_refuted[rows].any()
+    return Proof(not is_left or bool(demands.holds(found, weights)[rows].all()), is_left)
+
+
+def _largest_level(prove: Callable[[float], Proof], most: float = math.inf) -> float:
+    """Return the largest level at which something stands, below one at which it does not."""
     low, high = 1e-3, 1.0
-    if not stands(low):
+    if most <= low or not prove(low).holds:
         return 0.0
-    while high <= MOST_NATS and stands(high):
+    while high < min(most, MOST_NATS) and prove(high).holds:
         low, high = high, 2.0 * high
+    high = min(high, most)
     while high <= MOST_NATS and high > 1.001 * low:
         middle = 0.5 * (low + high)
-        low, high = (middle, high) if stands(middle) else (low, middle)
-    return 0.0 if found_at(reading, low).is_refuted.any() else low
+        low, high = (middle, high) if prove(middle).holds else (low, middle)
+    return low if prove(low).is_left else 0.0

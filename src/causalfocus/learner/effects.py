@@ -51,6 +51,15 @@ class EffectTable(Sequence[AnyEffect]):
             )
         return self._by_pair[at]
 
+    def __eq__(self, other: object) -> bool:
+        """The same of every pair after as many rounds."""
+        if not isinstance(other, Effects):
+            return NotImplemented
+        return (self._rows, self.rounds) == (other._rows, other.rounds)
+
+    def __hash__(self) -> int:
+        return hash((self._rows, self.rounds))
+
     @property
     def n_settled(self) -> int:
         """How many pairs are settled."""
@@ -103,12 +112,11 @@ class EffectTable(Sequence[AnyEffect]):
 
     def _cells(self, one: AnyEffect) -> tuple[str, ...]:
         """A line of the table, in words."""
-        is_bounded = math.isfinite(one.low) and math.isfinite(one.high)
         return (
             one.cause,
             one.effect,
             f"{one.estimate:.3g}" if one.estimate else "none",
-            f"{one.low:.3g} to {one.high:.3g}" if is_bounded else "no bound yet",
+            f"{one.low:.3g} to {one.high:.3g}" if one.is_bounded else "no bound yet",
             one.verdict,
             self._waits(one),
         )

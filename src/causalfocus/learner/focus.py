@@ -248,6 +248,12 @@ class Focus(Recording[FocusState]):
             replace(one, verdict="open", is_settled=False, waits_for=math.inf) for one in rows
         )
 
+    def rounds_to_go(self) -> float | None:
+        """Rounds to the stop that are foretold if the system is as it is estimated; None if the
+        rule foretells from the start alone.
+        """
+        return self._rounds.rounds_to_go(self._state)
+
     def result(self) -> Result:
         """What was certified once there is a certificate, or the refutation; until then the present
         estimate.

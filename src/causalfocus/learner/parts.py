@@ -7,8 +7,9 @@ their metadata (`{"follows": True}`).
 
 import math
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
+from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy as np
 from causalfocus.errors import CausalFocusError
 
 Arrays = dict[str, np.ndarray[Any, Any]]
+Maker = Callable[[Any, Mapping[str, Any]], Any]
 
 
 class PartsError(CausalFocusError):
@@ -54,9 +56,14 @@ def stored_fields(kind: Any) -> list[str]:
     return [one.name for one in fields(kind) if not one.metadata.get("follows")]
 
 
+@cache
+def _stored_hints(kind: type) -> tuple[list[str], dict[str, Any]]:
+    return stored_fields(kind), get_type_hints(kind)
+
+
 def stored_values(kind: type, tree: Any, arrays: Mapping[str, Any]) -> dict[str, Any]:
     """The values of the fields of a dataclass that do not follow from the others."""
-    names, hints = stored_fields(kind), get_type_hints(kind)
+    names, hints = _stored_hints(kind)
     if not isinstance(tree, dict) or set(tree) != set(names):
         raise PartsError(f"{kind.__name__} has the fields {names}, got {_brief(tree)}.")
     return {name: put_together(hints[name], tree[name], arrays) for name in names}
@@ -64,50 +71,73 @@ def stored_values(kind: type, tree: Any, arrays: Mapping[str, Any]) -> dict[str,
 
 def put_together(kind: Any, tree: Any, arrays: Mapping[str, Any]) -> Any:
     """The thing of a type that was taken apart."""
+    return _maker(kind)(tree, arrays)
+
+
+@cache
+def _maker(kind: Any) -> Maker:
+    """What makes things of a type. A type is looked into once: a long log has thousands of each."""
     origin, inner = get_origin(kind), get_args(kind)
     if origin in (Union, types.UnionType):
-        if tree is None and type(None) in inner:
-            return None
-        (only,) = (one for one in inner if one is not type(None))
-        return put_together(only, tree, arrays)
+        return _maker_of_optional(inner)
     if origin is np.ndarray:
-        _require(isinstance(tree, dict) and tree.get("array") in arrays, tree, "a named array")
-        return arrays[tree["array"]]
+        return _put_array
     if origin is tuple:
-        return _put_tuple(kind, inner, tree, arrays)
+        return _maker_of_tuple(kind, inner)
     if isinstance(kind, type) and issubclass(kind, tuple):
-        hints = tuple(get_type_hints(kind).values())
-        return kind(*_put_tuple(kind, hints, tree, arrays))
+        make = _maker_of_tuple(kind, tuple(get_type_hints(kind).values()))
+        return lambda tree, arrays: kind(*make(tree, arrays))
     if origin in (dict, Mapping):
-        return _put_mapping(kind, inner, tree, arrays)
+        return _maker_of_mapping(kind, inner)
     if is_dataclass(kind) and isinstance(kind, type):
-        return kind(**stored_values(kind, tree, arrays))
-    return _put_plain(kind, tree)
+        return lambda tree, arrays: kind(**stored_values(kind, tree, arrays))
+    return _maker_of_plain(kind)
 
 
-def _put_plain(kind: Any, tree: Any) -> Any:
-    """A number, a text, or one of several."""
+def _maker_of_optional(inner: tuple[Any, ...]) -> Maker:
+    (only,) = (one for one in inner if one is not type(None))
+    make, may_lack = _maker(only), type(None) in inner
+    return lambda tree, arrays: None if tree is None and may_lack else make(tree, arrays)
+
+
+def _put_array(tree: Any, arrays: Mapping[str, Any]) -> Any:
+    _require(isinstance(tree, dict) and tree.get("array") in arrays, tree, "a named array")
+    return arrays[tree["array"]]
+
+
+def _maker_of_plain(kind: Any) -> Maker:
+    """Of a number, a text, or one of several."""
     if get_origin(kind) is Literal:
-        return _require(tree in get_args(kind), tree, kind)
+        return lambda tree, _: _require(tree in get_args(kind), tree, kind)
     if kind is float:
-        is_number = isinstance(tree, int | float) and not isinstance(tree, bool)
-        return float(_require(is_number, tree, kind))
-    return _require(type(tree) is kind, tree, kind)
+        return lambda tree, _: float(_require(type(tree) in (int, float), tree, kind))
+    return lambda tree, _: _require(type(tree) is kind, tree, kind)
 
 
-def _put_mapping(kind: Any, inner: tuple[Any, ...], tree: Any, arrays: Mapping[str, Any]) -> Any:
-    is_pairs = isinstance(tree, list) and all(isinstance(p, list) and len(p) == 2 for p in tree)
-    _require(is_pairs, tree, kind)
-    key, value = inner
-    return {put_together(key, k, arrays): put_together(value, v, arrays) for k, v in tree}
+def _maker_of_mapping(kind: Any, inner: tuple[Any, ...]) -> Maker:
+    key, value = map(_maker, inner)
+
+    def make(tree: Any, arrays: Mapping[str, Any]) -> Any:
+        is_pairs = isinstance(tree, list) and all(isinstance(p, list) and len(p) == 2 for p in tree)
+        _require(is_pairs, tree, kind)
+        return {key(k, arrays): value(v, arrays) for k, v in tree}
+
+    return make
 
 
-def _put_tuple(kind: Any, inner: tuple[Any, ...], tree: Any, arrays: Mapping[str, Any]) -> Any:
-    _require(isinstance(tree, list), tree, kind)
+def _maker_of_tuple(kind: Any, inner: tuple[Any, ...]) -> Maker:
     if len(inner) == 2 and inner[1] is Ellipsis:
-        return tuple(put_together(inner[0], one, arrays) for one in tree)
-    _require(len(tree) == len(inner), tree, kind)
-    return tuple(put_together(a, one, arrays) for a, one in zip(inner, tree, strict=True))
+        each = _maker(inner[0])
+        return lambda tree, arrays: tuple(
+            [each(one, arrays) for one in _require(isinstance(tree, list), tree, kind)]
+        )
+    parts = tuple(map(_maker, inner))
+
+    def make(tree: Any, arrays: Mapping[str, Any]) -> Any:
+        _require(isinstance(tree, list) and len(tree) == len(parts), tree, kind)
+        return tuple([part(one, arrays) for part, one in zip(parts, tree, strict=True)])
+
+    return make
 
 
 def _require(is_right: bool, tree: Any, kind: Any) -> Any:

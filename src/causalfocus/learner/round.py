@@ -206,11 +206,7 @@ class Rounds:
         rounds = round(moments.n)
         if rounds < schedule.next_plan:
             return rule, counts, schedule
-        before = schedule.shares
-        last = None
-        if before is not None:
-            last = SetPlan(rule.choices.arrays[0][before.at], before.shares)
-        plan = rule.plan(moments, estimate, last)
+        plan = rule.plan(moments, estimate, _plan_in(schedule, rule.choices))
         if plan is None:
             return rule, counts, schedule
         choices = choices_with(rule.choices, plan.sets)
@@ -267,6 +263,14 @@ class Rounds:
             other_cost=state.other_cost,
             has_stopped=has_stopped,
         )
+
+    def rounds_to_go(self, state: FocusState) -> float | None:
+        """Rounds to the stop if the system is as it is estimated; None if that is foretold from the
+        start alone.
+        """
+        standing = state.standing
+        plan = _plan_in(standing.schedule, standing.choices)
+        return standing.rule.rounds_to_go(self.moments_of(state), standing.estimate, plan)
 
     def next_index(
         self, state: FocusState, counts: Floats, t: int, latitude: Latitude | None = None
@@ -340,6 +344,12 @@ class Rounds:
         for _ in range(FORESEEN):
             pending[self._pursue(state, pending, (state.counts + pending) * costs)] += 1.0
         return pending * costs / (pending @ costs)
+
+
+def _plan_in(schedule: Schedule, choices: Choices) -> SetPlan | None:
+    """Which variables were planned to be set, and how often; None if nothing is planned."""
+    shares = schedule.shares
+    return None if shares is None else SetPlan(choices.arrays[0][shares.at], shares.shares)
 
 
 def _widen(state: FocusState, standing: Standing) -> FocusState:

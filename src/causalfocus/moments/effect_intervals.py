@@ -51,5 +51,4 @@ class Intervals:
 
 def no_intervals(unknown: Bools) -> Intervals:
     """Return the intervals before the first round."""
-    low = np.where(unknown, -math.inf, 0.0)
-    return Intervals(low, -low, 0)
+    return Intervals(np.where(unknown, -math.inf, 0.0), np.where(unknown, math.inf, 0.0), 0)

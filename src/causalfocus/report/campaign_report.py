@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from causalfocus.campaign import Campaign, CampaignError
+from causalfocus.campaign import Campaign, CampaignError, Specification
 from causalfocus.campaign.events import now as time_now
 from causalfocus.campaign.status import Status, status
 from causalfocus.errors import MissingExtraError
@@ -21,7 +21,10 @@ from causalfocus.report.drawings import (
     graph_drawing,
     quantile_drawing,
 )
-from causalfocus.report.spending import by_words
+from causalfocus.report.forest import forest_drawing
+from causalfocus.report.matrix import legend_drawing, matrix_drawing
+from causalfocus.report.pairs import Pairs, estimate_in_words, interval_in_words
+from causalfocus.report.spending import by_words, in_brief
 from causalfocus.report.svg import Drawn
 from causalfocus.version import __version__
 
@@ -44,6 +47,7 @@ def report_html(campaign: Campaign) -> str:
     with campaign.hold():
         now = status(campaign)
         specification = campaign.specification
+        pairs = pairs_in(now, specification)
         style = "".join((HOME / name).read_text() for name in ("style.css", "report.css"))
         digest = hashlib.sha256(style.encode()).digest()
         last = campaign.events(limit=1, newest=True)
@@ -60,6 +64,8 @@ def report_html(campaign: Campaign) -> str:
                 style_hash="sha256-" + base64.b64encode(digest).decode(),
                 checks=_checks(campaign),
                 variables=_variables(campaign),
+                forest=_forest(pairs),
+                assumptions=campaign.learner.guarantee.assumptions_in_words(),
                 smallest=specification.space.min_effect,
                 epsilon=specification.epsilon,
                 delta=specification.delta,
@@ -72,16 +78,36 @@ def report_html(campaign: Campaign) -> str:
         )
 
 
-def drawings(campaign: Campaign, now: Status) -> dict[str, Drawn]:
-    """Graph, evidence and allocation."""
-    result, stop, learner = campaign.result(), campaign.stop, campaign.learner
+def _forest(pairs: Pairs) -> Drawn | None:
+    """The intervals of what is there and of what is open; of few pairs, of all."""
+    listed = pairs.lines if pairs.is_few else (*pairs.present, *pairs.with_interval[::-1])
+    shown = [one for one in listed if one.is_bounded and not one.is_given]
+    return forest_drawing(shown, pairs.min_effect) if shown else None
+
+
+def pairs_in(now: Status, specification: Specification) -> Pairs:
+    """The pairs of a campaign, sorted for people."""
+    return Pairs(
+        effects=now.effects,
+        min_effect=specification.space.min_effect,
+        epsilon=specification.epsilon,
+        to_go=None if now.remaining is None else now.remaining.rounds,
+    )
+
+
+def drawings(campaign: Campaign, now: Status) -> dict[str, Any]:
+    """Verdicts, graph, evidence and allocation."""
+    stop, learner = campaign.stop, campaign.learner
     at_once = learner.actions.at_once
     return {
+        "pairs": pairs_in(now, campaign.specification),
+        "matrix": matrix_drawing(now.effects, campaign.names) if now.settles_pairs else Drawn(),
+        "legend": legend_drawing(now.effects, campaign.names) if now.settles_pairs else Drawn(),
         "graph": graph_drawing(
-            result.model, now.edges, now.threshold, is_certain=now.state == "certified"
+            campaign.model, now.edges, now.threshold, is_certain=now.state == "certified"
         ),
         "evidence": evidence_drawing(
-            campaign.curve(), now.threshold, None if stop is None else result.rounds
+            campaign.curve(), now.threshold, None if stop is None else campaign.result().rounds
         ),
         "allocation": allocation_drawing(
             by_words(learner.counts, at_once=at_once), by_words(learner.allocation, at_once=at_once)
@@ -97,7 +123,14 @@ def environment(folder: Path) -> "Environment":
         raise MissingExtraError(
             "Reports need jinja2: install it with pip install 'causalfocus[campaign]'."
         ) from None
-    return Environment(loader=FileSystemLoader(folder), autoescape=True, undefined=StrictUndefined)
+    loader = FileSystemLoader([folder, HOME / "templates"])  # the tables of pairs serve all
+    found = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
+    found.filters |= {
+        "brief": in_brief,
+        "estimate": estimate_in_words,
+        "interval": interval_in_words,
+    }
+    return found
 
 
 def _checks(campaign: Campaign) -> list[dict[str, Any]]:
@@ -109,7 +142,7 @@ def _checks(campaign: Campaign) -> list[dict[str, Any]]:
             "quantiles": quantile_drawing(of.node, of.residuals),
             "fitted": fitted_drawing(of.node, of.fitted, of.residuals),
         }
-        for of in residuals(evidence_of(campaign.learner), campaign.result().model)
+        for of in residuals(evidence_of(campaign.learner), campaign.model)
         if len(of.residuals) > 1
     ]
 

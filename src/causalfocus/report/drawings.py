@@ -40,7 +40,7 @@ def graph_drawing(
     is_certain : whether all of it is certified
     """
     layout = layers_of(model)
-    halves = {name: max(22.0, LETTER * len(_short(name)) / 2 + 12) for name in model.names}
+    halves = {name: max(22.0, LETTER * len(short(name)) / 2 + 12) for name in model.names}
     widest = max(halves.values())
     across = max(ACROSS, 2 * widest + 90)
     xs = [x for x, _ in _points(layout)]
@@ -78,7 +78,7 @@ def graph_drawing(
                     rx=HALF_HEIGHT,
                     class_="node",
                 ),
-                tag("text", _short(name), x=x, y=y + 5, class_="name", text_anchor="middle"),
+                tag("text", short(name), x=x, y=y + 5, class_="name", text_anchor="middle"),
             )
         )
     listed = "; ".join(f"{e.cause} to {e.effect} {e.weight:+.2f}" for e in edges) or "no effects"
@@ -89,12 +89,15 @@ def _points(layout: Layout) -> list[Point]:
     return [*layout.nodes.values(), *(p for route in layout.routes.values() for p in route)]
 
 
-def _short(name: str, most: int = 18) -> str:
+def short(name: str, most: int = 18) -> str:
+    """A name that is not longer than there is room for."""
     return name if len(name) <= most else name[: most - 1] + "…"
 
 
 def _certainty(edge: EdgeStatus, threshold: float) -> float:
     """From 0, nothing known, to 1, certain."""
+    if edge.is_certain:
+        return 1.0
     if edge.evidence is None:
         return 0.0
     return min(1.0, max(0.0, edge.evidence / threshold))
@@ -237,7 +240,7 @@ def evidence_drawing(
 def allocation_drawing(counts: Mapping[str, float], share: Mapping[str, float]) -> Drawn:
     """Bars of the rounds done; a mark where their share should tend to."""
     total = sum(counts.values())
-    names = {name: _short(name, 26) for name in counts}
+    names = {name: short(name, 26) for name in counts}
     widest = max((0.85 * LETTER * len(name) for name in names.values()), default=60.0) + 12
     most = max([*(n / max(total, 1) for n in counts.values()), *share.values(), 0.05])
     length, parts = 560.0 - widest, list[Drawn]()
@@ -267,7 +270,7 @@ def quantile_drawing(name: str, residuals: Floats) -> Drawn:
         300,
         240,
         f"Residuals of {name} against normal quantiles",
-        plane.axes("normal quantile", f"residual of {_short(name)}", 4),
+        plane.axes("normal quantile", f"residual of {short(name)}", 4),
         path([plane.at(-reach, -reach), plane.at(reach, reach)], class_="threshold"),
         *(tag("circle", cx=x, cy=y, r=1.8, class_="point") for x, y in _place(plane, pairs)),
     )
@@ -294,7 +297,7 @@ def fitted_drawing(name: str, fitted: Floats, residuals: Floats) -> Drawn:
         300,
         240,
         f"Residuals of {name} against fitted values",
-        plane.axes(f"fitted {_short(name)}", "residual", 4),
+        plane.axes(f"fitted {short(name)}", "residual", 4),
         *parts,
     )
 

@@ -1,4 +1,4 @@
-"""A live view of a run in the terminal: evidence, what is being done, and the graph so far."""
+"""A live view of a run in the terminal: what is known, what is being done, and where it goes."""
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -9,7 +9,9 @@ from rich.text import Text
 
 from causalfocus.learner.focus import Focus
 from causalfocus.learner.run import Round
+from causalfocus.report.pairs import Pairs
 from causalfocus.report.spending import by_words
+from causalfocus.report.tables import pair_table, settled_bar
 
 REFRESH_EVERY = 25
 
@@ -33,6 +35,29 @@ class LiveView:
 
 
 def _screen(now: Round, learner: Focus) -> RenderableType:
+    spent = by_words(learner.counts, at_once=learner.actions.at_once)
+    counts = ", ".join(f"{words}: {n:.0f}" for words, n in spent.items())
+    return Panel(
+        Group(
+            Text(f"round {now.number}: {now.action}"),
+            *(_verdicts(learner) if learner.guarantee.settles_pairs else _evidence(learner)),
+            Text(f"\nrounds per action: {counts}", style="dim"),
+        ),
+        title="FOCUS",
+    )
+
+
+def _verdicts(learner: Focus) -> list[RenderableType]:
+    """The pairs; the evidence for all of them together would be dear, and zero for long."""
+    pairs = Pairs(
+        effects=learner.effects(), min_effect=learner.space.min_effect, epsilon=learner.epsilon
+    )
+    reason = Text(learner.decision.reason, style="italic")
+    return [settled_bar(pairs), reason, Text(""), pair_table(pairs)]
+
+
+def _evidence(learner: Focus) -> list[RenderableType]:
+    """The evidence, and the graph so far."""
     decision = learner.decision
     shown = min(max(decision.evidence, 0.0), decision.threshold)
     bar = Table.grid(padding=(0, 1))
@@ -44,16 +69,5 @@ def _screen(now: Round, learner: Focus) -> RenderableType:
     edges = Table(show_header=False, box=None, padding=(0, 2))
     for cause, effect, weight in learner.estimate.edges:
         edges.add_row(f"{cause} -> {effect}", f"{weight:+.3f}")
-    spent = by_words(learner.counts, at_once=learner.actions.at_once)
-    counts = ", ".join(f"{words}: {n:.0f}" for words, n in spent.items())
-    return Panel(
-        Group(
-            Text(f"round {now.number}: {now.action}"),
-            bar,
-            Text(decision.reason, style="italic"),
-            Text("\nthe graph so far"),
-            edges,
-            Text(f"\nrounds per action: {counts}", style="dim"),
-        ),
-        title="FOCUS",
-    )
+    reason = Text(decision.reason, style="italic")
+    return [bar, reason, Text("\nthe graph so far"), edges]

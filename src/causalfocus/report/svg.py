@@ -88,21 +88,8 @@ class Plane:
         bottom = self.top + self.height
         parts = [
             path([(self.left, self.top), (self.left, bottom)], class_="axis"),
-            path([(self.left, bottom), (self.left + self.width, bottom)], class_="axis"),
+            self.scale(x_label, n_ticks),
         ]
-        for value in ticks(*self.x, n_ticks):
-            x, _ = self.at(value, self.y[0])
-            parts.append(path([(x, bottom), (x, bottom + 4)], class_="axis"))
-            parts.append(
-                tag(
-                    "text",
-                    tick_text(value),
-                    x=x,
-                    y=bottom + 16,
-                    class_="tick",
-                    text_anchor="middle",
-                )
-            )
         for value in ticks(*self.y, n_ticks):
             _, y = self.at(self.x[0], value)
             parts.append(path([(self.left - 4, y), (self.left, y)], class_="axis"))
@@ -116,12 +103,29 @@ class Plane:
                     text_anchor="end",
                 )
             )
-        middle = self.left + self.width / 2
-        parts.append(
-            tag("text", x_label, x=middle, y=bottom + 32, class_="label", text_anchor="middle")
-        )
         parts.append(tag("text", y_label, x=self.left - 36, y=self.top - 10, class_="label"))
         return tag("g", *parts)
+
+    def scale(self, label: str, n_ticks: int = 5) -> Drawn:
+        """The line below, its ticks with their values, and its label."""
+        bottom = self.top + self.height
+        parts = [path([(self.left, bottom), (self.left + self.width, bottom)], class_="axis")]
+        for value in ticks(*self.x, n_ticks):
+            x, _ = self.at(value, self.y[0])
+            parts.append(path([(x, bottom), (x, bottom + 4)], class_="axis"))
+            parts.append(
+                tag(
+                    "text",
+                    tick_text(value),
+                    x=x,
+                    y=bottom + 16,
+                    class_="tick",
+                    text_anchor="middle",
+                )
+            )
+        middle = self.left + self.width / 2
+        words = tag("text", label, x=middle, y=bottom + 32, class_="label", text_anchor="middle")
+        return tag("g", *parts, words)
 
 
 def ticks(low: float, high: float, n: int) -> list[float]:

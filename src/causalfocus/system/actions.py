@@ -126,6 +126,7 @@ def _checked_settings(given: Any) -> tuple[tuple[str, float], ...]:
     return tuple(settings)
 
 
+@lru_cache(maxsize=4096)
 def _in_order(name: str) -> tuple[Any, ...]:
     """X2 before X10."""
     parts = re.split(r"([0-9]+)", name)

@@ -6,7 +6,6 @@ from typing import Any, Final
 from causalfocus.campaign import Asked, Campaign, Event
 from causalfocus.campaign.status import Remaining, Status, rounds_to_go, status
 from causalfocus.report.campaign_report import drawings
-from causalfocus.report.svg import Drawn
 
 PAGE: Final = 30
 """Events on a page of the log."""
@@ -45,9 +44,9 @@ class Looker:
     def __init__(self, campaign: Campaign) -> None:
         self.campaign = campaign
         self._foretold: tuple[int, Remaining | None] | None = None
-        self._drawn: tuple[Status, dict[str, Drawn]] | None = None
+        self._drawn: tuple[Status, dict[str, Any]] | None = None
 
-    def look(self) -> tuple[Status, dict[str, Drawn]]:
+    def look(self) -> tuple[Status, dict[str, Any]]:
         """The present status with its drawings; they are made once for all who look."""
         with self.campaign.hold():
             if self._drawn is None or self._drawn[0].last_event != self.campaign.last_event:

@@ -14,7 +14,7 @@ from causalfocus.web.look import Looker, pick_asked
 from causalfocus.web.security import Guard
 
 TEMPLATES: Final = Path(__file__).parent / "templates"
-PARTS: Final = ("state", "next", "graph", "evidence", "allocation", "log")
+PARTS: Final = ("state", "next", "verdicts", "graph", "evidence", "allocation", "log")
 """Templates of what changes while the page is open."""
 
 N_ROWS: Final = 6

@@ -3,16 +3,19 @@
 import json
 
 import typer
-from rich.console import Console, Group
+from rich.console import Console, Group, RenderableType
 from rich.panel import Panel
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from causalfocus.campaign import Campaign
+from causalfocus.campaign import Campaign, Specification
 from causalfocus.campaign.status import Status, status
 from causalfocus.cli.campaign.options import File
 from causalfocus.cli.options import AsJson
+from causalfocus.report.campaign_report import pairs_in
+from causalfocus.report.spending import in_brief
+from causalfocus.report.tables import pair_table, settled_bar
 
 NOT_STOPPED = 3
 MOST_SHOWN = 15
@@ -20,26 +23,30 @@ MOST_SHOWN = 15
 
 
 def show_status(file: File, as_json: AsJson = False) -> None:
-    """What is known, the evidence beside its threshold, what is pending. Exit code 3 until done."""
+    """What is known of every pair, the evidence, what is pending. Exit code 3 until done."""
     with Campaign.open(file, read_only=True) as campaign:
-        now = status(campaign)
+        now, asked = status(campaign), campaign.specification
     if as_json:
         typer.echo(json.dumps(now.to_dict()))
     else:
-        Console().print(_screen(now))
+        Console().print(_screen(now, asked))
     if now.state == "running":
         raise typer.Exit(NOT_STOPPED)
 
 
-def _screen(now: Status) -> Panel:
-    parts: list[Text | Table] = [Text(now.statement, style=_style(now)), Text("")]
+def _screen(now: Status, asked: Specification) -> Panel:
+    parts: list[RenderableType] = [Text(now.statement, style=_style(now)), Text("")]
+    if now.settles_pairs and now.state != "refuted":
+        parts = [*_pairs(now, asked), *parts]
     parts.append(_evidence(now))
     if now.state == "running":
         parts.append(Text(now.reason, style="italic"))
-    parts += [Text(""), _edges(now), Text("")]
+    parts.append(Text(""))
+    if not now.settles_pairs:
+        parts += [_edges(now), Text("")]
     if now.beliefs:
         parts += [Text(_beliefs(now), style="dim"), Text("")]
-    parts.append(_rounds(now))
+    parts.append(_rounds(now, asked.actions.at_once))
     if now.alarm is not None and now.alarm[1] > 0:
         words, evidence = now.alarm
         parts.append(
@@ -50,10 +57,16 @@ def _screen(now: Status) -> Panel:
         )
     if now.losses is not None:
         parts.append(Text(now.losses, style="yellow"))
-    for asked in now.pending:
-        since = f"since {asked.at}" + (f", by {asked.who}" if asked.who else "")
-        parts.append(Text(f"Pending {asked.id}: {asked.action} ({since})"))
+    for one in now.pending:
+        since = f"since {one.at}" + (f", by {one.who}" if one.who else "")
+        parts.append(Text(f"Pending {one.id}: {in_brief(one.action)} ({since})"))
     return Panel(Group(*parts), title=Text(now.title or "Campaign"))
+
+
+def _pairs(now: Status, asked: Specification) -> list[RenderableType]:
+    """Verdicts first."""
+    pairs = pairs_in(now, asked)
+    return [settled_bar(pairs), Text(""), pair_table(pairs), Text("")]
 
 
 def _style(now: Status) -> str:
@@ -88,15 +101,19 @@ def _beliefs(now: Status) -> str:
     return f"Believed so far, which certifies nothing: {', '.join(shown)}."
 
 
-def _rounds(now: Status) -> Text:
+def _rounds(now: Status, at_once: int) -> Text:
     text = f"{now.rounds:,} rounds, cost {now.cost:,.6g}."
     if now.remaining is not None:
         left = now.remaining
         text += f" About {left.rounds:,} more ({left.low:,} to {left.high:,}) if the system is so."
+    elif now.settles_pairs and now.state == "running" and now.rounds:
+        text += " How many are to go cannot be foretold yet."
     if now.n_left_out:
         text += f" {now.n_left_out:,} of them count for no evidence."
     busy = [f"{action} {n:,}" for action, n in now.counts.items() if n]
-    if busy:
+    if at_once > 1 and len(busy) > MOST_SHOWN:  # many sets of variables, each a few times
+        text += f" So far: {len(busy):,} different actions."
+    elif busy:
         more = f" and {len(busy) - MOST_SHOWN} other actions" if len(busy) > MOST_SHOWN else ""
         text += f" So far: {', '.join(busy[:MOST_SHOWN])}{more}."
     return Text(text)

@@ -46,6 +46,7 @@ async function refresh() {
   seen = found.seq;
   for (const [name, text] of Object.entries(found.parts)) {
     const place = document.getElementById("part-" + name);
+    if (!place) continue;  // what only some rules show
     if (shownParts[name] === text || isAsLoaded(place, name, text) || place.querySelector("[data-sending]")) continue;
     if (name === "next" && isBusy(place, found.asked)) continue;
     if (name === "next") saveTyped(place, found.asked);
@@ -64,15 +65,17 @@ function isAsLoaded(place, name, text) {
   return true;
 }
 
-// The open parts stay open, and the keyboard stays where it was.
+// The open parts stay open, boxes stay scrolled, and the keyboard stays where it was.
 function replace(place, text) {
   const open = [...place.querySelectorAll("details")].map((one) => one.open);
+  const scrolled = [...place.querySelectorAll(".scroll")].map((box) => [box.scrollLeft, box.scrollTop]);
   const who = place.querySelector("#who") ? place.querySelector("#who").value : "";
   const active = place.contains(document.activeElement) ? document.activeElement : null;
   const kind = active && active.tagName;
   const same = (one) => one.id ? one.id === active.id : one.textContent === active.textContent;
   place.innerHTML = text;
   place.querySelectorAll("details").forEach((one, i) => { if (open[i]) one.open = true; });
+  place.querySelectorAll(".scroll").forEach((box, i) => { if (scrolled[i]) [box.scrollLeft, box.scrollTop] = scrolled[i]; });
   if (who && place.querySelector("#who")) place.querySelector("#who").value = who;
   if (active) {
     const again = [...place.querySelectorAll(kind)].find(same) || place.querySelector("a, button, input:not([type=hidden]), summary");
