@@ -396,8 +396,8 @@ def test_a_person_is_asked_for_what_is_missing(tmp_path: Path) -> None:
     person.answer("not a number", "4.5")
     assert person.end() == 0, person.seen
     with Campaign.open(tmp_path / "p.campaign") as campaign:
-        assert campaign.events()[-1].sample is not None
-        assert campaign.events()[-1].sample[1] == 4.5
+        sample = campaign.events()[-1].sample
+        assert sample is not None and sample[1] == 4.5
 
 
 def test_a_person_may_take_the_rule_that_needs_no_coin(tmp_path: Path) -> None:
