@@ -24,7 +24,8 @@ types: $(VENV)/.ready
 # One process compiles the kernels first, so that the test workers find them in the cache.
 unit: $(VENV)/.ready browser
 	$(BIN)/causalfocus demo --json > /dev/null
-	$(BIN)/causalfocus simulate --rule class --nodes 3 --json > /dev/null
+	for rule in gaussian class; do \
+	    $(BIN)/causalfocus simulate --rule $$rule --nodes 3 --json > /dev/null; done
 	for policy in cbed abcd ait-dcdi git-dcdi; do \
 	    $(BIN)/causalfocus simulate --policy $$policy --nodes 2 --json > /dev/null; done
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal

@@ -34,11 +34,14 @@ def rig(action: cf.Action) -> dict[str, float]:
 # %% [markdown]
 # ## What can be done, and what is assumed
 #
-# Each variable has a range. The smallest effect that matters is 0.4; nothing else is assumed but
-# linear equations with Gaussian noise.
+# Each variable has a range, and any number of them may be set in one round. The smallest effect
+# that matters is 0.4. Nothing else is assumed but that effects are linear and add up: fair coins
+# pick the ends of the ranges, so noise, drift and causes that nobody measures may be as they like.
 
 # %%
-actions = cf.ActionSet({"heater": (17, 23), "temperature": (17, 23), "yield": (12, 18)})
+actions = cf.ActionSet(
+    {"heater": (17, 23), "temperature": (17, 23), "yield": (12, 18)}, at_once=None
+)
 space = cf.ModelClass(min_effect=0.4)
 learner = cf.Focus(actions, space, epsilon=0.2, delta=0.05)
 
@@ -59,3 +62,9 @@ print(f"Certified after {result.rounds} rounds.")
 print(result.model.equations())
 for interval in result.intervals:
     print(f"{interval.cause} -> {interval.effect}: {interval.low:.2f} to {interval.high:.2f}")
+
+# %% [markdown]
+# Every pair has an interval and a verdict, at any moment, not only at the end.
+
+# %%
+print(learner.effects())

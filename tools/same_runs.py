@@ -69,7 +69,8 @@ def learners(
         yield f"focus {rule}", rule, cf.Focus(actions, space, epsilon=epsilon, **option)
         uniform = cf.Focus(actions, space, epsilon=epsilon, design="uniform", **option)
         yield f"uniform {rule}", rule, uniform
-    yield "graph alone", "gaussian", cf.Focus(actions, space, epsilon=None, **ends_option())
+    option = {**rule_option("gaussian"), **ends_option()}
+    yield "graph alone", "gaussian", cf.Focus(actions, space, epsilon=None, **option)
     for name, kind in BASELINES.items():
         yield name, None, kind(actions, space, seed=7)
     for rule in ("gaussian", "class"):

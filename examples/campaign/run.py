@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-BATCH = 100
+BATCH = 200
 NOT_STOPPED = 3
 
 

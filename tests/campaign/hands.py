@@ -14,6 +14,7 @@ import causalfocus as cf
 from causalfocus.campaign import Campaign
 from causalfocus.campaign.export import samples_csv
 from causalfocus.campaign.status import status
+from causalfocus.guarantees import DEFAULT_RULE
 
 SYSTEM = cf.random_sem(3, density=0.7, seed=5)
 ACTIONS = cf.ActionSet(dict.fromkeys(SYSTEM.names, (-2.0, 2.0)))
@@ -23,14 +24,15 @@ PAIR = cf.random_sem(2, density=1.0, seed=3)
 PAIR_ACTIONS = cf.ActionSet(dict.fromkeys(PAIR.names, (-2.0, 2.0)))
 
 
-def new_campaign(path: Path) -> Campaign:
+def new_campaign(path: Path, rule: str = DEFAULT_RULE) -> Campaign:
     """A campaign about the system, that will not stop soon."""
-    return Campaign.create(path, ACTIONS, SPACE, epsilon=0.01, seed=0)
+    return Campaign.create(path, ACTIONS, SPACE, epsilon=0.01, rule=rule, seed=0)
 
 
-def new_pair_campaign(path: Path) -> Campaign:
+def new_pair_campaign(path: Path, rule: str = DEFAULT_RULE) -> Campaign:
     """A campaign about the pair, that stops soon."""
-    return Campaign.create(path, PAIR_ACTIONS, cf.ModelClass(min_effect=0.4), epsilon=0.2, seed=0)
+    space = cf.ModelClass(min_effect=0.4)
+    return Campaign.create(path, PAIR_ACTIONS, space, epsilon=0.2, rule=rule, seed=0)
 
 
 def write(path: Path, name: str, seconds: float) -> None:

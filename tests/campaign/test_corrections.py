@@ -15,6 +15,12 @@ from causalfocus.campaign.samples import read_samples
 from worlds import rig
 
 
+@pytest.fixture
+def rule() -> str:
+    """Every sample counts by it, asked for or not."""
+    return "gaussian"
+
+
 def test_a_correction_is_learned_as_if_it_had_been_right_at_once(
     campaign: Campaign, path: Path, tmp_path: Path
 ) -> None:
@@ -35,7 +41,7 @@ def test_a_correction_is_learned_as_if_it_had_been_right_at_once(
         assert all(
             tuple(t.sample) == r for t, (_, r) in zip(campaign.learner.log, right, strict=True)
         )
-        live = cf.Focus(ACTIONS, SPACE, epsilon=0.01, seed=0)
+        live = cf.Focus(ACTIONS, SPACE, epsilon=0.01, rule="gaussian", seed=0)
         for action, row in right:
             live.tell(action, row)
         assert is_same(campaign.learner, live) and is_same(other.learner, live)
@@ -63,7 +69,7 @@ def play_curve(campaign: Campaign) -> dict[int, float]:
 
 def test_a_certificate_that_rested_on_a_wrong_value_is_gone(path: Path) -> None:
     pair = rig(1, PAIR)
-    with new_pair_campaign(path) as campaign:
+    with new_pair_campaign(path, "gaussian") as campaign:
         while campaign.stop is None:
             answer(campaign, pair)
         rounds = campaign.rounds

@@ -14,6 +14,12 @@ from causalfocus.campaign.samples import read_samples
 from worlds import rig
 
 
+@pytest.fixture
+def rule() -> str:
+    """Every sample counts by it, asked for or not."""
+    return "gaussian"
+
+
 def test_imported_samples_come_all_or_not_at_all(campaign: Campaign, path: Path) -> None:
     fill(campaign, 3)
     good = (cf.OBSERVE, [1.0, 2.0, 3.0])
@@ -33,7 +39,7 @@ def test_an_import_can_stop_the_campaign(path: Path) -> None:
     taken = [PAIR_ACTIONS[i % len(PAIR_ACTIONS)] for i in range(600)]
     samples = [(action, pair(action)) for action in taken]
     seen: list[int] = []
-    with new_pair_campaign(path) as campaign:
+    with new_pair_campaign(path, "gaussian") as campaign:
         campaign.import_samples(samples, on_learned=seen.append)
         assert seen[-1] == 600 and campaign.stop is not None
         assert campaign.stop.seq == 601 and campaign.result().rounds < 600
@@ -98,7 +104,7 @@ def test_exports_come_back(campaign: Campaign, tmp_path: Path) -> None:
     file.write_text("".join(samples_csv(campaign)))
     assert "'=1+1" in file.read_text() and "'@me" in file.read_text()
     lines = read_samples(file, campaign.specification.actions)
-    with new_campaign(tmp_path / "second.campaign") as second:
+    with new_campaign(tmp_path / "second.campaign", "gaussian") as second:
         second.import_samples([(line.action or cf.OBSERVE, line.sample) for line in lines])
         assert is_same(second.learner, campaign.learner)
     whole = json.loads(whole_json(campaign))

@@ -17,9 +17,15 @@ from causalfocus.learner.protocol import Told
 from worlds import rig
 
 
+@pytest.fixture
+def rule() -> str:
+    """Every sample counts by it, asked for or not."""
+    return "gaussian"
+
+
 def live_learner(lines: list[Told]) -> cf.Focus:
     """One that was told these lines and nothing else."""
-    learner = cf.Focus(ACTIONS, SPACE, epsilon=0.01, seed=0)
+    learner = cf.Focus(ACTIONS, SPACE, epsilon=0.01, rule="gaussian", seed=0)
     for told in lines:
         learner.take(told)
     return learner
@@ -112,7 +118,7 @@ def test_losses_at_one_end_are_noticed_and_refute_nothing(path: Path) -> None:
     pair, rng = rig(4, PAIR), np.random.default_rng(4)
     doubts = []
     for number, at_random in enumerate((False, True)):
-        with new_pair_campaign(path.with_name(f"{number}.campaign")) as campaign:
+        with new_pair_campaign(path.with_name(f"{number}.campaign"), "gaussian") as campaign:
             for i in range(150):
                 action = cf.do("X1", 2.0 if i % 2 else -2.0)
                 sample = dict(zip(PAIR.names, pair(action), strict=True))
@@ -147,7 +153,7 @@ def test_failed_settings_and_far_values(campaign: Campaign, path: Path) -> None:
 def test_what_is_not_allowed_needs_a_word(tmp_path: Path) -> None:
     actions = cf.ActionSet({"a": (0, 1), "b": None})
     with Campaign.create(
-        tmp_path / "x.campaign", actions, cf.ModelClass(0.2), epsilon=0.1
+        tmp_path / "x.campaign", actions, cf.ModelClass(0.2), epsilon=0.1, rule="gaussian"
     ) as campaign:
         cases = [
             (cf.do("b", 1.0), "sets b, and b was said not to be settable"),
@@ -238,7 +244,9 @@ def test_achieved_values_leave_the_design_as_it_is(tmp_path: Path) -> None:
     for name, miss in (("exact", 0.0), ("near", 0.05)):
         system, rng = rig(3, SYSTEM), np.random.default_rng(1)
         path = tmp_path / f"{name}.campaign"
-        with Campaign.create(path, ACTIONS, SPACE, epsilon=0.01, seed=0) as campaign:
+        with Campaign.create(
+            path, ACTIONS, SPACE, epsilon=0.01, rule="gaussian", seed=0
+        ) as campaign:
             for _ in range(150):
                 (asked,) = campaign.next()
                 reached = {k: v + miss * rng.normal() for k, v in asked.action.settings}

@@ -162,14 +162,14 @@ def test_a_file_of_version_2_opens_verifies_and_goes_on(path: Path) -> None:
 
 def test_new_files_speak_of_rules(path: Path) -> None:
     actions = cf.ActionSet({"a": (0, 1), "b": None})
-    with Campaign.create(path, actions, cf.ModelClass(0.2), epsilon=0.1):
+    with Campaign.create(path, actions, cf.ModelClass(0.2, outcomes=["b"]), epsilon=0.1):
         pass
     raw = sqlite3.connect(path)
     ((document,),) = raw.execute("SELECT document FROM specification").fetchall()
     ((version,),) = raw.execute("PRAGMA user_version").fetchall()
     raw.close()
     given = json.loads(document)
-    assert (given["version"], given["rule"], version) == (3, "gaussian", 3)
+    assert (given["version"], given["rule"], version) == (3, "randomized", 3)
     assert "stopping" not in given
 
 

@@ -14,11 +14,14 @@ from causalfocus.campaign.samples import read_samples
 from causalfocus.campaign.settings import Details
 
 ACTIONS = cf.ActionSet({"a": (0, 4), "b": (0, 4), "y": None})
+SPACE = cf.ModelClass(0.2)
+RULE = "gaussian"
+"""By it every sample counts, asked for or not, and variables that cannot be set need no word."""
 
 
 @pytest.fixture
 def small(path: Path) -> Campaign:
-    return Campaign.create(path, ACTIONS, cf.ModelClass(0.2), epsilon=0.1, seed=0)
+    return Campaign.create(path, ACTIONS, SPACE, epsilon=0.1, rule=RULE, seed=0)
 
 
 def n_evidence(campaign: Campaign) -> int:
@@ -30,7 +33,7 @@ def test_a_failed_setting_has_no_value_but_what_was_measured(
 ) -> None:
     """The asked value would be a measurement that nobody made of a variable that was free."""
     action = cf.do("a", 0.0)
-    learner = cf.Focus(ACTIONS, cf.ModelClass(0.2), epsilon=0.1)
+    learner = cf.Focus(ACTIONS, SPACE, epsilon=0.1, rule=RULE)
     for tell in (
         lambda sample: learner.tell(action, sample, failed=["a"]),
         lambda sample: small.record(sample, action=action, failed=["a"]),
@@ -54,7 +57,7 @@ def test_a_failed_setting_has_no_value_but_what_was_measured(
 @pytest.mark.parametrize("span", [None, (2.0, 2.0)])
 def test_a_wider_range_does_not_choose_which_rounds_count(path: Path, span: Any) -> None:
     actions = cf.ActionSet({"a": (0, 4), "y": span})
-    with Campaign.create(path, actions, cf.ModelClass(0.2), epsilon=0.1) as campaign:
+    with Campaign.create(path, actions, SPACE, epsilon=0.1, rule=RULE) as campaign:
         for value in (2.0, 2.5, 4.0):
             sample = {"a": 1.0, "y": value}
             campaign.record(sample, action=cf.do("y", 2.0), as_read=True, force="by hand")
@@ -138,7 +141,7 @@ def test_what_others_write_meanwhile_is_seen(
 
 def test_slow_variables_may_be_added(path: Path) -> None:
     actions = cf.ActionSet({"a": (0, 4), "b": (0, 4)}, change_costs={"a": 3})
-    with Campaign.create(path, actions, cf.ModelClass(0.2), epsilon=0.1, seed=1) as campaign:
+    with Campaign.create(path, actions, SPACE, epsilon=0.1, rule=RULE, seed=1) as campaign:
         campaign.next(4)
         campaign.add_variable("z", {"range": [0, 1], "change_cost": 5})
         asked = campaign.next(30)
@@ -161,7 +164,7 @@ def test_rounds_before_a_variable_was_added_are_not_lost_rounds(small: Campaign)
 def test_a_campaign_without_settable_variables(path: Path) -> None:
     """It may certify nothing, and is a campaign all the same."""
     actions = cf.ActionSet({"a": None, "b": None})
-    with Campaign.create(path, actions, cf.ModelClass(0.2), epsilon=0.1) as campaign:
+    with Campaign.create(path, actions, SPACE, epsilon=0.1, rule=RULE) as campaign:
         (asked,) = campaign.next()
         assert asked.action == cf.OBSERVE
     with Campaign.open(path) as again:
@@ -170,7 +173,7 @@ def test_a_campaign_without_settable_variables(path: Path) -> None:
 
 def test_a_range_that_ends_at_minus_zero(path: Path) -> None:
     actions = cf.ActionSet({"a": (-0.0, 4), "b": (-4, -0.0)})
-    with Campaign.create(path, actions, cf.ModelClass(0.2), epsilon=0.1, seed=3) as campaign:
+    with Campaign.create(path, actions, SPACE, epsilon=0.1, rule=RULE, seed=3) as campaign:
         campaign.next(20)
         assert campaign.verify() == 20
 
@@ -181,7 +184,7 @@ def test_names_that_are_formulas_are_refused(small: Campaign, name: str, tmp_pat
         small.add_variable(name)
     other = cf.ActionSet({name: (0, 1), "b": None})
     with pytest.raises(cf.InvalidInputError, match="take it for a formula"):
-        Campaign.create(tmp_path / "y.campaign", other, cf.ModelClass(0.2), epsilon=0.1)
+        Campaign.create(tmp_path / "y.campaign", other, SPACE, epsilon=0.1, rule=RULE)
     assert not (tmp_path / "y.campaign").exists()
 
 

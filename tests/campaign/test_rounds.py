@@ -18,6 +18,12 @@ from causalfocus.guarantees.gaussian import GaussianRule
 from worlds import rig
 
 
+@pytest.fixture
+def rule() -> str:
+    """Every sample counts by it, asked for or not."""
+    return "gaussian"
+
+
 def test_a_round(campaign: Campaign) -> None:
     (asked,) = campaign.next(who="Ada", note="morning")
     assert (asked.id, asked.action) == (1, cf.OBSERVE) and asked.who == "Ada"
@@ -78,7 +84,7 @@ def test_a_reopened_campaign_is_the_same_to_the_bit(campaign: Campaign, path: Pa
         with Campaign.open(path) as again:
             learner = again.learner
             assert again._ledger.current().n_played <= 2 * ledger_module.CHECKPOINT_EVERY + 1
-            live = cf.Focus(ACTIONS, SPACE, epsilon=0.01, seed=0)
+            live = cf.Focus(ACTIONS, SPACE, epsilon=0.01, rule="gaussian", seed=0)
             for told in learner.log:
                 live.tell(told.action, told.sample)
             assert is_same(learner, live) and is_same(learner, campaign.learner)
@@ -144,7 +150,7 @@ def test_opening_does_not_grow_with_the_log(campaign: Campaign, path: Path) -> N
 def test_zero_has_no_sign(path: Path) -> None:
     """SQLite would not keep it, and the digest would not fit."""
     actions = cf.ActionSet({"a": (-0.0, 5.0), "b": None})
-    with Campaign.create(path, actions, SPACE, epsilon=0.1) as campaign:
+    with Campaign.create(path, actions, SPACE, epsilon=0.1, rule="gaussian") as campaign:
         campaign.record([-0.0, 1.0], action=cf.do("a", -0.0))
         campaign.import_samples([(cf.do("a", -0.0), [0.0, 2.0])])
         for asked in campaign.next(3):
@@ -170,7 +176,7 @@ def test_what_cannot_be_learned_from_is_not_kept(
         return estimate(rule, moments)
 
     monkeypatch.setattr(GaussianRule, "estimate", fails)
-    with Campaign.create(path, actions, SPACE, epsilon=0.1) as campaign:
+    with Campaign.create(path, actions, SPACE, epsilon=0.1, rule="gaussian") as campaign:
         with pytest.raises(cf.InvalidInputError, match=r"Nothing can be learned .* right units"):
             campaign.import_samples(rows)
         assert campaign.n_events() == 0

@@ -48,14 +48,29 @@ def test_specifications_read_back_as_they_were(tmp_path: Path) -> None:
         ),
         ({"stopping": "evidence"}, "has no 'stopping'. It can have .* rule"),
         ({"title": 3}, "title must be a text"),
+        ({"outcomes": []}, r"No coin picks a value of b, .* outcomes=\['b'\] .* specification"),
         ({"noise_variance": 3}, "noise_variance"),
     ],
 )
 def test_bad_specifications(change: dict[str, object], message: str) -> None:
-    good = {"variables": {"a": {"range": [0, 1]}, "b": {}}, "min_effect": 0.2, "epsilon": 0.1}
+    good: dict[str, object] = {
+        "variables": {"a": {"range": [0, 1]}, "b": {}},
+        "min_effect": 0.2,
+        "epsilon": 0.1,
+    }
+    good["outcomes"] = ["b"]
     Specification.from_dict(good)
     with pytest.raises(cf.InvalidInputError, match=message):
         Specification.from_dict(good | change)
+
+
+def test_what_names_no_rule() -> None:
+    """Today it is the randomized one; a file that was kept means the default of its time."""
+    given = {"variables": {"a": {"range": [0, 1]}, "b": {}}, "min_effect": 0.2, "epsilon": 0.1}
+    assert Specification.from_dict(given | {"outcomes": ["b"]}).rule == "randomized"
+    for version in (1, 2, 3):
+        old = Specification.from_stored(json.dumps({"version": version, **given}))
+        assert old.rule == "gaussian" and old.learner().guarantee.name == "gaussian"
 
 
 def test_specifications_that_cannot_be_read(tmp_path: Path) -> None:

@@ -41,6 +41,7 @@ variables:
   heater: {range: [20, 80], cost: 5, unit: °C}
   flow: {range: [1, 3]}
   yield: {}
+outcomes: [yield]
 min_effect: 0.15
 epsilon: 0.07
 """
@@ -77,6 +78,7 @@ def rig(run: Run, tmp_path: Path) -> Path:
 def test_a_campaign_by_command(run: Run, tmp_path: Path) -> None:
     """From new to a certificate, samples by name and by file, then exports and a report."""
     flags = [text for name in SYSTEM.names for text in ("--variable", f"{name}=-2:2")]
+    flags += ["--rule", "gaussian"]  # past samples, that nobody asked for, certify by it
     made = run("new", "a.campaign", *flags, "--min-effect", "0.5", "--epsilon", "0.25", "--json")
     assert json.loads(made.stdout)["specification"]["epsilon"] == 0.25, made.stderr
     (asked,) = json.loads(run("next", "a.campaign", "--json").stdout)
@@ -152,7 +154,7 @@ def action_of(asked: dict[str, Any]) -> cf.Action:
         (["record", "rig.campaign", "heater=1", "flow=2", "yield=1,5"], 2, "decimals take a point"),
         (["record", "rig.campaign", "heater=1", "heater=2"], 2, "heater is given more than once"),
         (["record", "rig.campaign", "heater"], 2, "must look like NAME=VALUE"),
-        (["record", "rig.campaign"], 2, "lacks heater, flow, yield"),
+        (["record", "rig.campaign"], 2, "The sample lacks heater"),
         (["record", "rig.campaign", "--id", "7", "flow=2"], 2, "no asked action with the number 7"),
         (
             ["record", "rig.campaign", "--action", "flow=3", "heater=1", "flow=2", "yield=3"],
@@ -256,10 +258,19 @@ def test_files_that_are_refused(
 
 def test_a_file_of_outcomes_may_say_what_was_done(run: Run, rig: Path) -> None:
     """Then it must be what was asked for."""
-    (rig.parent / "done.csv").write_text("id,target,value,heater,flow,yield\n1,flow,3,1,3,2\n")
+    with Campaign.open(rig, read_only=True) as campaign:
+        ((asked,),) = (one.action.settings for one in campaign.pending)
+    name, value = asked
+    other = {"flow": "heater", "heater": "flow"}[name]
+    (rig.parent / "done.csv").write_text(
+        f"id,target,value,{other},{name},yield\n1,{other},3,3,3,2\n"
+    )
     done = run("record", "rig.campaign", "--csv", "done.csv")
-    assert done.returncode == 2 and "asks for observe, and the sample is of do(flow" in done.stderr
-    (rig.parent / "done.csv").write_text("id;action;heater;flow;yield\n1;observe;1;3;2\n")
+    said = f"asks for {cf.do(name, value)}, and the sample is of do({other}"
+    assert done.returncode == 2 and said in done.stderr
+    (rig.parent / "done.csv").write_text(
+        f"id;action;{other};{name};yield\n1;{name}={value};3;{value};2\n"
+    )
     done = run("record", "rig.campaign", "--csv", "done.csv", "--delimiter", ";")
     assert done.returncode == 0, done.stderr
 
@@ -275,7 +286,7 @@ def test_an_export_never_replaces_the_campaign(run: Run, rig: Path) -> None:
 def test_titles_and_names_are_no_markup(run: Run, tmp_path: Path) -> None:
     made = run(
         *("new", "m.campaign", "--title", "Reactor [/b] [l/min]", "--min-effect", "1"),
-        *("--variable", "heat rate [x]=0:1", "--variable", "a=b=none"),
+        *("--variable", "heat rate [x]=0:1", "--variable", "a=b=none", "--rule", "gaussian"),
     )
     assert made.returncode == 0, made.stderr
     assert "Reactor [/b] [l/min]" in run("status", "m.campaign").stdout
@@ -362,17 +373,53 @@ def test_a_person_is_asked_for_what_is_missing(tmp_path: Path) -> None:
     person.answer("low:high", "20:80")
     person.answer("Name", "yield")
     person.answer("low:high", "none")
+    person.answer("Name", "flow")
+    person.answer("low:high", "1:3")
     person.answer("Name", "")
     person.answer("smallest effect", "0.2")
     person.answer("Accuracy", "")
+    person.answer("set in one round", "0")
+    person.answer("yield cannot be set. Is it an outcome", "")
+    person.answer("invalid input", "y")
     assert person.end() == 0, person.seen
     with Campaign.open(tmp_path / "p.campaign") as campaign:
-        assert campaign.specification.epsilon == 0.1 and campaign.names == ("heater", "yield")
-        campaign.next()
+        made = campaign.specification
+        assert made.epsilon == 0.1 and campaign.names == ("heater", "yield", "flow")
+        assert made.rule == "randomized" and made.space.outcomes == ("yield",)
+        assert made.actions.at_once == 2
+        (asked,) = campaign.next()
     person = Terminal(tmp_path, "record", "p.campaign")
-    person.answer("heater", "33")
+    for name in ("heater", "flow"):
+        if name not in asked.action.targets:
+            person.answer(name, "33")
     person.answer("yield", "many")
     person.answer("not a number", "4.5")
     assert person.end() == 0, person.seen
     with Campaign.open(tmp_path / "p.campaign") as campaign:
-        assert campaign.events()[-1].sample == (33.0, 4.5)
+        sample = campaign.events()[-1].sample
+        assert sample is not None and sample[1] == 4.5
+
+
+def test_a_person_may_take_the_rule_that_needs_no_coin(tmp_path: Path) -> None:
+    person = Terminal(tmp_path, "new", "p.campaign", "--min-effect", "1", "--epsilon", "none")
+    person.answer("about", "")
+    person.answer("Name", "heater")
+    person.answer("low:high", "20:80")
+    person.answer("Name", "level")
+    person.answer("low:high", "none")
+    person.answer("Name", "")
+    person.answer("level cannot be set. Is it an outcome", "n")
+    person.answer("Take the gaussian rule", "y")
+    assert person.end() == 0, person.seen
+    with Campaign.open(tmp_path / "p.campaign") as campaign:
+        assert campaign.specification.rule == "gaussian"
+        assert campaign.specification.space.outcomes == ()
+
+
+def test_a_variable_that_drives_nothing_may_be_added(run: Run, rig: Path) -> None:
+    refused = run("add", "rig.campaign", "purity=none")
+    assert refused.returncode == 2 and "No coin picks a value of purity" in refused.stderr
+    assert run("add", "rig.campaign", "purity=none", "--outcome").returncode == 0
+    with Campaign.open(rig, read_only=True) as after:
+        assert after.specification.space.outcomes == ("yield", "purity")
+        assert after.verify() == after.n_events()

@@ -67,6 +67,28 @@ def test_simulate_says_when_it_has_not_stopped() -> None:
     assert "samples at the present rate" in json.loads(paper.stdout)["reason"]
 
 
+def test_simulate_has_a_rule_for_whoever_chooses() -> None:
+    """Nobody has to name one: coins for FOCUS, and for baselines, that toss none, the gaussian."""
+    short = [*SIMULATE, "--max-rounds", "30"]
+    for policy, words in (("focus", "pairs are settled"), ("uniform", "pairs are settled")):
+        assert words in json.loads(causalfocus(*short, "--policy", policy).stdout)["reason"]
+    coins = causalfocus(*short, "--policy", "random", "--rule", "randomized")
+    assert coins.returncode == 2 and "where a baseline chooses the actions" in coins.stderr
+
+
+def test_what_cannot_be_set_needs_a_word() -> None:
+    """Where nobody says that it drives nothing, what to do is said; then it is drawn so."""
+    stuck = [*SIMULATE, "--range", "X1=none", "--max-rounds", "30"]
+    for command in (stuck, ["plan", "--nodes", "3", "--range", "X1=none"]):
+        done = causalfocus(*command)
+        assert done.returncode == 2 and "No coin picks a value of X1" in done.stderr
+        for words in ("outcomes=['X1']", "--outcome X1", "--forbid X1=X2", "--rule gaussian"):
+            assert words in done.stderr
+    facts = json.loads(causalfocus(*stuck, "--outcome", "X1").stdout)
+    assert all(row[0] == 0.0 for row in facts["truth"]["weights"])
+    assert {p["cause"] for p in facts["pairs"]} == {"X2", "X3"}
+
+
 @pytest.mark.parametrize("policy", ["random", "ait-dcdi", "cbed", "abcd", "git-dcdi"])
 def test_simulate_runs_the_baselines(policy: str) -> None:
     arguments = [*SIMULATE, "--policy", policy, "--max-rounds"]
@@ -101,7 +123,7 @@ def test_simulate_takes_a_system_from_a_file(tmp_path: Path) -> None:
     [
         (["demo", "--density", "3", "--json"], 2, "density is a probability"),
         (["demo", "--nodes", "0", "--json"], 2, "number of nodes must be 1 or more"),
-        (["demo", "--nodes", "30", "--json"], 2, "30 nodes are too many"),
+        (["demo", "--nodes", "30", "--rule", "gaussian", "--json"], 2, "30 nodes are too many"),
         (["demo", "--nodes", "x"], 2, "--nodes"),
         (["demo", "--max-rounds", "-1", "--json"], 2, "--max-rounds"),
         (["simulate", "--epsilon", "0.2", "--json"], 2, "above min_effect / 2"),

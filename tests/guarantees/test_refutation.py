@@ -255,7 +255,8 @@ def test_the_narrowest_step_is_suggested_and_taken() -> None:
 def test_a_run_that_is_refuted_does_not_count_as_certified() -> None:
     system = BrokenSystem("quadratic term", 0.5, 2, 1000)
     actions = action_set(system.model.names)
-    learner = cf.Focus(actions, cf.ModelClass(0.15, intercept=False), epsilon=0.07)
+    space = cf.ModelClass(0.15, intercept=False)
+    learner = cf.Focus(actions, space, epsilon=0.07, rule="gaussian")
     assert cf.run(learner, system, max_rounds=8_000) is False
     assert learner.is_refuted
 

@@ -164,7 +164,8 @@ def test_a_run_to_the_certificate_and_back(intercept: bool) -> None:
         [1.0, -2.0, 0.5] if intercept else 0.0,
     )
     actions = action_set(truth.names, 3.0)
-    learner = cf.Focus(actions, cf.ModelClass(0.5, intercept=intercept), epsilon=0.25, delta=0.1)
+    space = cf.ModelClass(0.5, intercept=intercept)
+    learner = cf.Focus(actions, space, epsilon=0.25, delta=0.1, rule="gaussian")
     assert cf.run(learner, rig(1, truth), max_rounds=5000)
     result = learner.result()
     assert result.certified and learner.guarantee.holds(result.model, truth)
@@ -202,7 +203,7 @@ def test_what_no_longer_rises_is_aimed_at() -> None:
     """
     truth = cf.LinearSEM([[0.0, 0.147], [0.0, 0.0]], [1.0, 0.2])
     actions = action_set(truth.names)
-    learner = cf.Focus(actions, cf.ModelClass(0.5), epsilon=0.22, delta=0.2)
+    learner = cf.Focus(actions, cf.ModelClass(0.5), epsilon=0.22, delta=0.2, rule="gaussian")
     assert cf.run(learner, rig(8, truth), max_rounds=3000)
     assert learner.guarantee.holds(learner.result().model, truth)
 
@@ -229,7 +230,8 @@ def test_rivals_are_systems_that_break_the_claim() -> None:
 def test_the_reason_names_what_is_left() -> None:
     truth = cf.LinearSEM([[0.0, 0.0], [0.8, 0.0]], 1.0)
     actions = action_set(truth.names)
-    learner = cf.Focus(actions, cf.ModelClass(0.3, intercept=False), epsilon=0.15)
+    space = cf.ModelClass(0.3, intercept=False)
+    learner = cf.Focus(actions, space, epsilon=0.15, rule="gaussian")
     system = rig(0, truth)
     reasons = set()
     while not learner.has_stopped:
@@ -244,12 +246,12 @@ def test_complexity_of_the_claim() -> None:
     truth = cf.LinearSEM([[0.0, 0.0], [0.8, 0.0]], 1.0)
     actions = cf.ActionSet({"X1": (-2, 2), "X2": (-2, 2)})
     space = cf.ModelClass(0.3, intercept=False)
-    found = cf.complexity(truth, actions, space, epsilon=0.1)
+    found = cf.complexity(truth, actions, space, epsilon=0.1, rule="gaussian")
     # All rounds at do(X1, +-2): G = 4, so 1/2 log(1 + 0.1^2 * 4).
     assert found.value == pytest.approx(0.5 * math.log1p(0.04), rel=2e-3)
     assert "X1 -> X2 at" in found.rivals[0].changes
     with pytest.raises(cf.InvalidInputError, match="paper's claim alone"):
         found.lower_bound(0.05)
     blind = cf.ActionSet({"X1": None, "X2": None})
-    hidden = cf.complexity(truth, blind, space, epsilon=0.1)
+    hidden = cf.complexity(truth, blind, space, epsilon=0.1, rule="gaussian")
     assert not hidden.is_identifiable

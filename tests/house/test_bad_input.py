@@ -121,6 +121,7 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
             cf.ActionSet(dict.fromkeys(map(str, range(14)), (-1, 1)), at_once=None),
             cf.ModelClass(0.1),
             epsilon=0.05,
+            rule="gaussian",
             ends="game",
         ),
         "4,766,585 ways to set up to 13 of 14 variables",

@@ -33,7 +33,7 @@ ENTRANCES: dict[str, Callable[[], object]] = {
     "plain kernels": lambda: plain_model_of(LOOPED),
     "expected moments": lambda: cf.Moments.expected(LOOPED, {cf.OBSERVE: 10.0}),
     "alternative": lambda: cf.best_alternative(LOOPED, {cf.OBSERVE: 1.0}, SPACE, epsilon=0.1),
-    "complexity": lambda: cf.complexity(LOOPED, ACTIONS, SPACE, epsilon=0.15),
+    "complexity": lambda: cf.complexity(LOOPED, ACTIONS, SPACE, epsilon=0.15, rule="gaussian"),
     "complexity, class": lambda: cf.complexity(LOOPED, ACTIONS, SPACE, epsilon=0.15, rule="class"),
     "forecast": lambda: forecasts(LOOPED, ACTIONS, SPACE, epsilon=0.15, rule="gaussian"),
     "evidence": lambda: cf.evidence(told(), LOOPED, SPACE, epsilon=0.15, rule="gaussian"),

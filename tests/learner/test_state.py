@@ -1,5 +1,6 @@
 """One frozen state: all that asking and telling change, compared and restored whole."""
 
+import math
 import pickle
 from collections.abc import Iterator
 from dataclasses import FrozenInstanceError, fields, is_dataclass, replace
@@ -77,11 +78,12 @@ def other_values(thing: Any) -> Iterator[Any]:  # noqa: C901 - one case for each
     """Something else of the same type; of a dataclass, one for every part that it has."""
     match thing:
         case np.ndarray():
-            yield np.where(np.isnan(thing), 1.0, thing + 1)
+            other = np.where(np.isfinite(thing), np.abs(thing) + thing + 1, 1.0)
+            yield other if thing.size else np.ones(1)
         case bool():
             yield not thing
         case int() | float():
-            yield thing + 1
+            yield abs(thing) + thing + 1 if math.isfinite(thing) else 1.0
         case str():
             yield thing + "!"
         case tuple():

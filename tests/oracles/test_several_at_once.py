@@ -9,6 +9,7 @@ from scipy import stats
 
 import causalfocus as cf
 from causalfocus.arrays import Bools, Floats
+from causalfocus.guarantees import guarantee_of
 from causalfocus.planning.complexity import complexity
 from causalfocus.system.choices import Choices
 from instances import bounds_of, close, draw_member, model_class, reference_of
@@ -169,7 +170,7 @@ def test_a_choice_by_coin_is_the_mean_of_its_actions(at_once: int | None) -> Non
     ranges = {"X1": (-1.0, 3.0), "X2": (2.0, 2.0), "X3": None, "X4": (0.0, 5.0)}
     actions = cf.ActionSet(ranges, at_once=at_once)
     choices = Choices(actions, "coin")
-    rule = cf.Focus(actions, cf.ModelClass(0.2), epsilon=0.1, seed=0).guarantee
+    rule = guarantee_of("gaussian", actions, cf.ModelClass(0.2), epsilon=0.1)
     gains = rule.divergences(model, other)
     for i in range(len(choices)):
         drawn = choices.actions_of(i)

@@ -229,7 +229,7 @@ def test_focus_says_so_at_construction() -> None:
     actions = cf.ActionSet({"a": None, "b": None, "c": (-2, 2)})
     space = cf.ModelClass(0.2, intercept=False)
     with pytest.warns(cf.UnidentifiableWarning, match=re.escape("(a and b)")):
-        cf.Focus(actions, space, epsilon=0.1)
+        cf.Focus(actions, space, epsilon=0.1, rule="gaussian")
 
 
 @pytest.mark.parametrize(

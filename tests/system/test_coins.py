@@ -78,7 +78,7 @@ def test_a_learner_shows_its_seed_and_runs_again_from_it() -> None:
 
 def test_a_range_of_one_value_has_no_coin() -> None:
     actions = cf.ActionSet({"a": 3.0, "b": (0, 1)})
-    learner = cf.Focus(actions, cf.ModelClass(0.3), epsilon=0.15, seed=0)
+    learner = cf.Focus(actions, cf.ModelClass(0.3, outcomes=["a"]), epsilon=0.15, seed=0)
     assert {a for i in range(3) for a in learner.choices.actions_of(i)} == set(actions)
     assert learner.choices.sizes.tolist() == [1.0, 1.0, 2.0]
 

@@ -19,7 +19,8 @@ ACTIONS = cf.ActionSet({"heat": (20, 80), "flow": (1, 3), "yield": None}, at_onc
 
 def new(path: Path) -> Campaign:
     units = {"heat": "°C"}
-    return Campaign.create(path, ACTIONS, cf.ModelClass(0.2), epsilon=0.1, seed=2, units=units)
+    space = cf.ModelClass(0.2)
+    return Campaign.create(path, ACTIONS, space, epsilon=0.1, rule="gaussian", seed=2, units=units)
 
 
 def ask_for_two(campaign: Campaign) -> cf.Action:

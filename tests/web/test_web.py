@@ -20,6 +20,7 @@ import causalfocus as cf
 from campaign.hands import ACTIONS, SPACE, SYSTEM
 from causalfocus.campaign import Campaign, Event
 from causalfocus.report.campaign_report import browser as installed_browser
+from causalfocus.web.forms import FieldError, specification_in
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -110,6 +111,7 @@ def test_a_campaign_in_the_browser(page: Page, path: Path) -> None:
         page.locator("#high-1").fill("two")
         page.get_by_label("Smallest effect").fill("0.2")
         page.get_by_label("Accuracy").fill("0.1")
+        page.get_by_label("What it rests on").select_option("gaussian")
         page.get_by_role("button", name="Begin").click()
         expect(page.locator("#error-high-1")).to_have_text("'two' for high is not a number.")
         assert not path.exists()
@@ -426,6 +428,19 @@ def test_without_a_script_forms_work_too(campaign: Campaign, path: Path) -> None
         )
         assert good.status_code == 303
     assert campaign.rounds == 9
+
+
+def test_what_cannot_be_set_needs_a_word_on_the_form() -> None:
+    """Beside the name; a tick, or another rule, is enough."""
+    given = {"name:0": "heat", "low:0": "20", "high:0": "80", "name:2": "yield"}
+    given |= {"min_effect": "0.2", "epsilon": "0.1", "delta": "0.05"}
+    with pytest.raises(FieldError) as found:
+        specification_in(given)
+    assert set(found.value.errors) == {"name:2"}
+    assert "tick the box" in found.value.errors["name:2"]
+    ticked = specification_in(given | {"outcome:2": "yes"})
+    assert ticked.rule == "randomized" and ticked.space.outcomes == ("yield",)
+    assert specification_in(given | {"rule": "gaussian"}).space.outcomes == ()
 
 
 def test_downloads(campaign: Campaign, path: Path) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 from causalfocus.allocation.latitude import Latitude
 from causalfocus.arrays import Floats
 from causalfocus.baselines.baseline import Baseline
-from causalfocus.guarantees import DEFAULT_RULE, Rule
+from causalfocus.guarantees import Rule
 from causalfocus.learner.focus import Focus
 from causalfocus.learner.protocol import Told
 from causalfocus.learner.round import FocusState
@@ -16,14 +16,16 @@ from causalfocus.system.space import ModelClass
 class Certified(Focus):
     """A baseline's actions with FOCUS's estimate and certificate.
 
-    The evidence is valid whatever chose the actions, so any baseline can be run to a certificate.
-    What it certifies is FOCUS's estimate from the same samples; the baseline's own is
-    ``learner.estimate``.
+    The evidence is valid whatever chose the actions, so any baseline can be run to a certificate:
+    of the gaussian rule unless you say otherwise. What it certifies is FOCUS's estimate from the
+    same samples; the baseline's own is ``learner.estimate``.
 
     Parameters
     ----------
     learner : the baseline; what it was told before counts too
-    epsilon, delta, rule : see `Focus`
+    epsilon, delta : see `Focus`
+    rule : "gaussian", "class", "paper" or your own. The default elsewhere, "randomized", counts
+        nothing but coins, and a baseline tosses none: it picks the values that it sets
 
     Examples
     --------
@@ -43,7 +45,7 @@ class Certified(Focus):
         *,
         epsilon: float | None,
         delta: float = 0.05,
-        rule: Rule = DEFAULT_RULE,
+        rule: Rule = "gaussian",
     ) -> None:
         super().__init__(
             learner.actions,

@@ -49,7 +49,7 @@ def campaign_times(p: int, lengths: tuple[int, ...]) -> Iterator[CampaignTimes]:
     space = ModelClass(min_effect=0.15)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "benchmark.campaign"
-        with Campaign.create(path, actions, space, epsilon=EPSILON) as campaign:
+        with Campaign.create(path, actions, space, epsilon=EPSILON, rule="gaussian") as campaign:
             for n in lengths:
                 missing = range(n - campaign.rounds)
                 taken = [actions[i % len(actions)] for i in missing]

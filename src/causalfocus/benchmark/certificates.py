@@ -161,13 +161,15 @@ def _both_designs(task: tuple[int, int]) -> CertifiedRun:
 
 
 def _gaussian_run(truth: LinearSEM, actions: ActionSet, seed: int) -> GaussianRun:
-    learner = Focus(actions, UNBOUNDED, epsilon=EPSILON, delta=0.05, ends="game")
+    learner = Focus(actions, UNBOUNDED, epsilon=EPSILON, delta=0.05, rule="gaussian", ends="game")
     rng = np.random.default_rng([seed, 3])
     while not learner.has_stopped and learner.rounds < MOST_ROUNDS:
         action = learner.ask()
         learner.tell(action, truth.sample(action, 1, rng)[0])
     is_wrong = learner.has_stopped and not learner.guarantee.holds(learner.result().model, truth)
-    (plan,) = forecasts(truth, actions, UNBOUNDED, epsilon=EPSILON, deltas=[0.05], ends="game")
+    (plan,) = forecasts(
+        truth, actions, UNBOUNDED, epsilon=EPSILON, deltas=[0.05], rule="gaussian", ends="game"
+    )
     return GaussianRun(learner.rounds, is_wrong, plan.rounds, plan.complexity.value)
 
 

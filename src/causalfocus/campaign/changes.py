@@ -25,6 +25,8 @@ def apply_change(specification: Specification, event: Event) -> Specification:
             _widen(given, facts["variable"], facts["range"], specification.actions)
         case "added":
             given["variables"][facts["variable"]] = facts["entry"]
+            if facts.get("outcome"):
+                given["outcomes"] = [*given.get("outcomes", ()), facts["variable"]]
     return Specification.from_dict(given)
 
 
@@ -62,11 +64,14 @@ def widened_facts(specification: Specification, name: str, low: float, high: flo
     return {"variable": name, "range": [low, high]}
 
 
-def added_facts(specification: Specification, name: str, entry: Mapping[str, Any]) -> Any:
+def added_facts(
+    specification: Specification, name: str, entry: Mapping[str, Any], *, is_outcome: bool = False
+) -> Any:
     """What an event says of one more variable.
 
     entry : its range, unit, cost and tolerance, as in a specification's file; empty if it cannot be
         set
+    is_outcome : whether it is known to drive nothing
     """
     if name in specification.names:
         raise InvalidInputError(f"There is a variable {name!r} already.")
@@ -81,4 +86,4 @@ def added_facts(specification: Specification, name: str, entry: Mapping[str, Any
         raise InvalidInputError(
             f"What is said of {name} must be plain numbers and texts, got {dict(entry)!r}."
         ) from None
-    return {"variable": name, "entry": plain}
+    return {"variable": name, "entry": plain, **({"outcome": True} if is_outcome else {})}

@@ -151,6 +151,7 @@ class Mending(CampaignView):
         entry: Mapping[str, Any] | None = None,
         reason: str = "",
         *,
+        is_outcome: bool = False,
         who: str | None = None,
     ) -> Event:
         """Learn about one more variable from now on.
@@ -164,9 +165,16 @@ class Mending(CampaignView):
         entry : its range, unit, cost and tolerance, as in a specification's file; nothing if it
             cannot be set
         reason : for people
+        is_outcome : whether it is known to drive nothing; what cannot be set must be, for the
+            randomized rule
         who : by default the user's name
         """
-        return self._change("added", lambda now: added_facts(now, name, entry or {}), reason, who)
+
+        def facts(now: Specification) -> dict[str, Any]:
+            found: dict[str, Any] = added_facts(now, name, entry or {}, is_outcome=is_outcome)
+            return found
+
+        return self._change("added", facts, reason, who)
 
     def _change(
         self,

@@ -41,6 +41,9 @@ KEYS: Final = (
 )
 RULES_OF_VERSION_1: Final = {"resolution": "gaussian", "evidence": "class", "paper": "paper"}
 
+RULE_IN_OLD_FILES: Final = "gaussian"
+"""What a file meant that named no rule: the default of its time, whatever it is today."""
+
 VERSIONS_BEFORE_COINS: Final = (1, 2)
 NO_COINS: Final = {"seed": 0, "ends": "game"}
 """What campaigns did before there were coins, until they get a seed of their own."""
@@ -60,6 +63,7 @@ variables:
   heater: {range: [20, 80], cost: 5, unit: °C}
   flow: {range: [1, 3]}
   yield: {}
+outcomes: [yield]
 min_effect: 0.15
 epsilon: 0.07
 delta: 0.05
@@ -228,6 +232,7 @@ class Specification:
         if version == 1:
             word = given.pop("stopping", "resolution")
             given["rule"] = RULES_OF_VERSION_1.get(word, word)
+        given.setdefault("rule", RULE_IN_OLD_FILES)
         if version in VERSIONS_BEFORE_COINS:
             given |= NO_COINS
         elif version != VERSION:

@@ -5,6 +5,8 @@ import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
+
 from causalfocus.errors import InvalidInputError
 from causalfocus.system.action_set import ActionSet
 from causalfocus.system.sem import LinearSEM
@@ -78,6 +80,14 @@ def model_class(
     """
     pairs = [_split(text, "forbidden effect", "flow=heat") for text in forbidden or ()]
     return ModelClass(*bounds, intercept, outcomes=outcomes or (), forbidden=pairs, acyclic=acyclic)
+
+
+def without_known(drawn: LinearSEM, space: ModelClass) -> LinearSEM:
+    """A drawn system without the effects that are known not to exist."""
+    if not (space.outcomes or space.forbidden):
+        return drawn
+    weights = np.where(space.unknown_effects(drawn.names), drawn.weights, 0.0)
+    return LinearSEM(weights, drawn.noise_variances, drawn.intercepts, drawn.names)
 
 
 def checked_range(name: str, text: str) -> tuple[float, float]:

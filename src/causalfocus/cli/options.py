@@ -34,6 +34,10 @@ NoiseRange = Annotated[tuple[float, float], typer.Option(help="Range of the nois
 Intercept = Annotated[bool, typer.Option(help="Allow constants in the equations.")]
 Density = Annotated[float, typer.Option(help="Probability of an edge, to draw.")]
 AnyRule = Annotated[RuleName, typer.Option("--rule", help="Which rule stops.")]
+RuleOfPolicy = Annotated[
+    RuleName | None,
+    typer.Option("--rule", help="Which rule stops; by default randomized, gaussian for baselines."),
+]
 Outcomes = Annotated[
     list[str] | None,
     typer.Option("--outcome", help="A node that drives nothing: yield; repeatable."),

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from causalfocus.cli.given import action_set, load_model, model_class
+from causalfocus.cli.given import action_set, load_model, model_class, without_known
 from causalfocus.cli.options import (
     Acyclic,
     AnyRule,
@@ -55,7 +55,7 @@ def plan(
     costs: Costs = None,
     change_costs: ChangeCosts = None,
     at_once: AtOnce = 1,
-    rule: AnyRule = RuleName.gaussian,
+    rule: AnyRule = RuleName.randomized,
     epsilon: Annotated[
         list[float] | None, typer.Option(help="Accuracy of the weights; may be repeated.")
     ] = None,
@@ -127,9 +127,8 @@ def _draw(
     for i in range(n):
         source = np.random.SeedSequence([len(names), seed, i])
         system = random_sem(len(names), density=density, seed=source, space=space)
-        found.append(
-            LinearSEM(system.weights, system.noise_variances, system.intercepts, names=names)
-        )
+        named = LinearSEM(system.weights, system.noise_variances, system.intercepts, names=names)
+        found.append(without_known(named, space))
     return found
 
 

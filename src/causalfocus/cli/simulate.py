@@ -11,10 +11,9 @@ import numpy as np
 import typer
 from rich.console import Console
 
-from causalfocus.cli.given import action_set, load_model, model_class
+from causalfocus.cli.given import action_set, load_model, model_class, without_known
 from causalfocus.cli.options import (
     Acyclic,
-    AnyRule,
     AsJson,
     AtOnce,
     ChangeCosts,
@@ -29,7 +28,9 @@ from causalfocus.cli.options import (
     Ranges,
     Reach,
     RuleName,
+    RuleOfPolicy,
 )
+from causalfocus.guarantees import DEFAULT_RULE
 from causalfocus.learner.focus import Focus
 from causalfocus.learner.run import run
 from causalfocus.planning.complexity import complexity
@@ -71,7 +72,7 @@ def simulate(
     density: Density = 0.3,
     seed: Annotated[int, typer.Option(help="For the same system and samples again.")] = 0,
     policy: Annotated[Policy, typer.Option(help="Who chooses the actions.")] = Policy.focus,
-    rule: AnyRule = RuleName.gaussian,
+    rule: RuleOfPolicy = None,
     epsilon: Annotated[float, typer.Option(help="Accuracy of the weights.")] = 0.07,
     delta: Annotated[float, typer.Option(help="How often it may be wrong.")] = 0.05,
     max_rounds: Annotated[int, typer.Option(min=0, help="Give up after so many.")] = 100_000,
@@ -101,7 +102,9 @@ def simulate(
         bounds, intercept=intercept, outcomes=outcome, forbidden=forbid, acyclic=acyclic
     )
     truth = (
-        load_model(model) if model else random_sem(nodes, density=density, seed=seed, space=space)
+        load_model(model)
+        if model
+        else without_known(random_sem(nodes, density=density, seed=seed, space=space), space)
     )
     actions = action_set(truth.names, ranges or [], costs or [], reach, at_once, change_costs or [])
     learner = _learner(
@@ -111,7 +114,7 @@ def simulate(
         seed,
         epsilon=epsilon,
         delta=delta,
-        rule=rule.value,
+        rule=rule.value if rule else _own_rule(policy),
     )
     _require_loops_allowed(learner, truth, policy)
     rng = np.random.default_rng(np.random.SeedSequence([seed, 2]))
@@ -135,6 +138,11 @@ def simulate(
         _show(console, learner, truth, facts, checks)
     if not facts["stopped"]:
         raise typer.Exit(NOT_STOPPED)
+
+
+def _own_rule(policy: Policy) -> str:
+    """The default rule counts coins, and a baseline tosses none."""
+    return DEFAULT_RULE if policy in (Policy.focus, Policy.uniform) else RuleName.gaussian.value
 
 
 class Asked(TypedDict):
@@ -185,12 +193,12 @@ def _facts(learner: Focus, truth: LinearSEM, seconds: float) -> dict[str, object
         "correct": shd == 0 and error < epsilon,
         "shd": shd,
         "max_weight_error": error,
-        "evidence": _finite(result.evidence),
+        "evidence": finite(result.evidence),
         "threshold": result.threshold,
         "refuted": result.refuted,
         "reason": learner.decision.reason,
         "alarms": [
-            {"kind": alarm.kind, "node": alarm.node, "evidence": _finite(alarm.evidence)}
+            {"kind": alarm.kind, "node": alarm.node, "evidence": finite(alarm.evidence)}
             for alarm in learner.alarms()[:5]
         ],
         "cost": result.cost,
@@ -205,7 +213,7 @@ def _facts(learner: Focus, truth: LinearSEM, seconds: float) -> dict[str, object
     }
 
 
-def _finite(value: float) -> float | None:
+def finite(value: float) -> float | None:
     """JSON has no infinity."""
     return value if math.isfinite(value) else None
 

@@ -1,4 +1,4 @@
-"""The gaussian rule, the default: no class that anyone must believe in.
+"""The gaussian rule: no class that anyone must believe in.
 
 It assumes a linear-Gaussian acyclic system and perfect interventions, and claims that every
 reported effect is there and within epsilon of its weight, and that every effect of size min_effect

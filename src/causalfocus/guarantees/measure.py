@@ -1,6 +1,6 @@
 """The evidence for a model, from data that anyone collected."""
 
-from causalfocus.guarantees.rules import DEFAULT_RULE, Rule, guarantee_of
+from causalfocus.guarantees.rules import Rule, guarantee_of
 from causalfocus.moments.moments import Moments
 from causalfocus.system.action_set import ActionSet
 from causalfocus.system.sem import LinearSEM
@@ -13,7 +13,7 @@ def evidence(
     space: ModelClass,
     *,
     epsilon: float | None,
-    rule: Rule = DEFAULT_RULE,
+    rule: Rule = "gaussian",
 ) -> float:
     """e_t: how strongly the data reject every system that would make a claim wrong, in nats.
 
@@ -23,7 +23,8 @@ def evidence(
     estimate : the model that is claimed
     space : the model class
     epsilon : accuracy of the weights; None for the graph alone
-    rule : with it what is claimed and what is assumed; the paper's needs more than moments
+    rule : with it what is claimed and what is assumed. Moments know no coins and no order, so the
+        randomized rule and the paper's have nothing to say here
     """
     nothing_to_set = ActionSet(dict.fromkeys(moments.names))
     guarantee = guarantee_of(rule, nothing_to_set, space, epsilon=epsilon)

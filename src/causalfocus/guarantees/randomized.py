@@ -24,7 +24,7 @@ import numpy as np
 
 from causalfocus.allocation.set_plan import SetPlan
 from causalfocus.arrays import Bools, Floats
-from causalfocus.errors import InvalidInputError
+from causalfocus.errors import InvalidInputError, UnidentifiableError
 from causalfocus.guarantees.alarm import Alarm, Kind
 from causalfocus.guarantees.closure import certain_effects, closed_at, without_loops
 from causalfocus.guarantees.decision import Decision
@@ -91,8 +91,9 @@ class RandomizedRule(Guarantee):
         super().__post_init__()
         if self.ends == "game":
             raise InvalidInputError(
-                "The randomized rule counts nothing but coins, and with ends='game' none is "
-                "tossed. Leave ends out, or take another rule."
+                "The randomized rule counts nothing but coins, and with ends='game', or where a "
+                "baseline chooses the actions, none is tossed. Leave ends out, or take another "
+                "rule, for example rule='gaussian' (--rule gaussian)."
             )
         self._require_identified()
 
@@ -104,13 +105,7 @@ class RandomizedRule(Guarantee):
             coins[j] = False
             stuck = [names[k] for k in np.flatnonzero(self.unknown[j] & ~has_coin)]
             if stuck and int(self.unknown[j].sum()) > int(coins.sum()):
-                raise InvalidInputError(
-                    f"No coin picks a value of {', '.join(stuck)}, so what acts on {effect} "
-                    f"through it can never be told from what acts directly. If it drives "
-                    f"nothing, say so: ModelClass(..., outcomes={stuck!r}); or name the effects "
-                    f"that there cannot be, forbidden=[({stuck[0]!r}, {effect!r}), ...]; or make "
-                    f"it settable; or take rule='gaussian', which assumes more."
-                )
+                raise UnidentifiableError(_unidentified_in_words(stuck, effect), stuck)
 
     @cached_property
     def unknown(self) -> Bools:
@@ -336,6 +331,22 @@ class RandomizedRule(Guarantee):
             f"because of its outcome; hidden common causes, {allowed}drift, outliers and settings "
             "that miss are allowed"
         )
+
+
+def _unidentified_in_words(stuck: list[str], effect: str) -> str:
+    """What to do about variables of which no coin picks a value, here and on the command line."""
+    first, is_one = stuck[0], len(stuck) == 1
+    through, drives = ("it", "It drives nothing") if is_one else ("them", "They drive nothing")
+    flags = " ".join(f"--outcome {name}" for name in stuck)
+    return (
+        f"No coin picks a value of {' or of '.join(stuck)}, so what acts on {effect} through "
+        f"{through} can never be told from what acts directly. Say what holds. {drives}: "
+        f"outcomes={stuck!r} in the ModelClass or the specification, {flags} on the command line. "
+        f"Or {first} is known not to act on {effect}: forbidden=[({first!r}, {effect!r})], "
+        f"--forbid {first}={effect}. Or it can be set after all: give it a range of two values. "
+        f"Else take rule='gaussian', --rule gaussian, which needs no coin there and assumes more: "
+        f"Gaussian noise, no hidden common causes and no feedback."
+    )
 
 
 def _stand(effect: Effect) -> Stand:

@@ -70,7 +70,9 @@ def prices_of(rule: "RandomizedRule") -> Prices:
     if not actions.prices:
         return Prices(1.0, each)
     for j, (name, span) in enumerate(zip(actions.names, actions.ranges, strict=True)):
-        if span is not None:
+        if span is None:
+            each[j] = 1.0  # it is never set; a price of nothing would be refused
+        else:
             each[j] += float(np.mean([actions.cost_of(do(name, value)) for value in span]))
     return Prices(0.0, each)
 

@@ -23,7 +23,8 @@ RULES: Final[dict[str, type[Guarantee]]] = {
 }
 """What each assumes more than the one before it."""
 
-DEFAULT_RULE: Final = "gaussian"
+DEFAULT_RULE: Final = "randomized"
+"""What is assumed where nobody says: nothing that an experimenter cannot control."""
 
 
 def guarantee_of(

@@ -52,23 +52,26 @@ class Focus(Recording[FocusState]):
 
     With probability at least 1 - delta what is certified is right: every reported effect is there
     and within epsilon of its weight, and every effect of size min_effect or more is reported.
-    Assumed are a linear, Gaussian, acyclic system and perfect interventions, and nothing of the
-    sizes of effects and noise.
+    By default this rests on the coins that pick the ends of the ranges, on effects that are linear
+    and add up, and on settings that act through their own variable alone. Hidden common causes,
+    feedback and any noise are allowed.
 
     Parameters
     ----------
     actions : what can be done, and what it costs: the design aims at information per cost
-    space : min_effect, the smallest effect that matters, and whether equations have constants;
-        the other bounds are for the rules that assume them
+    space : min_effect, the smallest effect that matters, and which variables drive nothing: by
+        default every other one needs a range of two values. Whether equations have constants, and
+        the other bounds, are for the rules that assume something of them
     epsilon : accuracy of the weights, at most min_effect / 2; None asks for the graph alone
     delta : how often what is certified may be wrong
-    rule : "gaussian", as above. "randomized": the same claim from the coins alone; hidden common
-        causes, feedback and any noise are allowed, and there are verdicts on every pair at any
-        moment, see `effects`. "class": the paper's definition, the whole graph is right and
-        every weight within epsilon, if the system belongs to the class: no effect is smaller than
-        min_effect or beyond the other bounds. "paper": the same with the paper's own threshold, for
-        comparison; it does not fire at any feasible number of samples and says so. Or a class of
-        your own that is a `Guarantee`
+    rule : "randomized", as above, with verdicts on every pair at any moment, see `effects`; set
+        several variables at once where you can: it then takes far fewer rounds. "gaussian": the
+        same claim for linear, Gaussian, acyclic systems without hidden common causes, in fewer
+        rounds, and with variables that cannot be set and are no outcomes. "class": the paper's
+        definition, the whole graph is right and every weight within epsilon, if the system belongs
+        to the class: no effect is smaller than min_effect or beyond the other bounds. "paper": the
+        same with the paper's own threshold, for comparison; it does not fire at any feasible number
+        of samples and says so. Or a class of your own that is a `Guarantee`
     design : "focus" chooses actions as in the paper; "uniform" takes them in turn, for comparison
     ends : "coin": the design chooses which variables to set, and a fair coin for each the end of
         its range, so that both ends are balanced. "game": the design chooses the ends too, as in

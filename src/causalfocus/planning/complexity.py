@@ -143,8 +143,9 @@ def complexity(
 ) -> Complexity:
     """The information per round (per unit of cost) that the best design guarantees, C_epsilon.
 
-    With rule="class" it is the paper's. With "gaussian" the rivals are the systems
-    that break that rule's claim, and the value is the rate at which its evidence can grow.
+    With rule="class" it is the paper's. With the others the rivals are what breaks the claim, by
+    "randomized" the estimate with one effect moved, and the value is the rate at which the evidence
+    can grow.
 
     A value of zero means that some alternative looks the same under every action: nothing can
     ever be certified, and `rivals` says which edges are to blame.

@@ -61,7 +61,8 @@ def draw_graph(
     for edge, weight in (true_edges or {}).items():
         if edge not in drawn:
             _draw_edge(axes, places, edge, weight, "missing")
-    for name, (x, y) in places.nodes.items():
+    for name in model.names:
+        x, y = places.nodes[name]
         axes.add_patch(Circle((x, y), NODE_RADIUS, facecolor="white", edgecolor=INK, zorder=3))
         size = 10 if len(name) <= 3 else max(5, 30 / len(name))
         axes.text(x, y, name, ha="center", va="center", fontsize=size, color=INK, zorder=4)
@@ -90,26 +91,34 @@ def comparison(truth: LinearSEM, estimate: LinearSEM) -> Figure:
     return figure
 
 
-def journey(truth: LinearSEM, result: Result, trace: Sequence[tuple[int, float]]) -> Figure:
-    """A finished run: the graph found beside the true one, the evidence, where the rounds went."""
+def journey(
+    truth: LinearSEM,
+    result: Result,
+    trace: Sequence[tuple[int, float]],
+    *,
+    verdicts: Sequence[tuple[int, int, int]] = (),
+    world: LinearSEM | None = None,
+) -> Figure:
+    """A finished run: the graph found beside the true one, the evidence, where the rounds went.
+
+    trace : evidence by round
+    verdicts : by round, how many effects are certain to be present and how many to be absent, of a
+        rule that knows them before it stops; they take the place of the evidence
+    world : the true system with what nobody measures, if there is any
+    """
     figure = new_figure(11, 8)
     (left, right), (evidence, allocation) = figure.subplots(2, 2)
-    layout = _common_layout(truth, result.model)
-    draw_graph(left, truth, layout=layout, title="True system")
+    shown = truth if world is None or result.model.has_loops else world
+    layout = _common_layout(truth, result.model) if shown is truth else layers_of(shown)
+    unseen = " and ".join(name for name in shown.names if name not in truth.names)
+    title = f"True system; nobody measures {unseen}" if unseen else "True system"
+    draw_graph(left, shown, layout=layout, title=title)
     draw_graph(right, result.model, truth=truth, layout=layout, title="Found")
 
-    rounds, values = zip(*trace, strict=True)
-    evidence.plot(rounds, np.maximum(values, -5 * result.threshold), color=POSITIVE, linewidth=1.8)
-    evidence.axhline(result.threshold, color=NEGATIVE, linestyle="--", linewidth=1.2)
-    evidence.annotate(
-        f"stop at log(1/{result.delta:g})",
-        (rounds[0], result.threshold),
-        xytext=(4, 4),
-        textcoords="offset points",
-        fontsize=9,
-        color=NEGATIVE,
-    )
-    evidence.set(xlabel="rounds", ylabel="evidence (nats)", title="Evidence against all else")
+    if verdicts:
+        _draw_verdicts(evidence, verdicts, truth.p * (truth.p - 1))
+    else:
+        _draw_evidence(evidence, result, trace)
 
     most = max((len(action.targets) for action in result.counts), default=0)
     spent = by_words(result.counts, at_once=most)
@@ -120,6 +129,44 @@ def journey(truth: LinearSEM, result: Result, trace: Sequence[tuple[int, float]]
         axes.spines[["top", "right"]].set_visible(False)
         axes.title.set_size(11)
     return figure
+
+
+def _draw_verdicts(axes: Axes, verdicts: Sequence[tuple[int, int, int]], n_pairs: int) -> None:
+    """How many pairs are certain, one way or the other, as the rounds go by."""
+    from matplotlib.ticker import MaxNLocator
+
+    rounds, present, absent = (np.array(column) for column in zip(*verdicts, strict=True))
+    styles = ((POSITIVE, "present"), (ABSENT, "absent"), ("#EEEEEE", "open"))
+    axes.stackplot(
+        rounds,
+        [present, absent, n_pairs - present - absent],
+        colors=[colour for colour, _ in styles],
+        labels=[words for _, words in styles],
+        step="post",
+    )
+    axes.set(
+        xlabel="rounds",
+        ylabel="pairs of nodes",
+        title=f"What is certain of the {n_pairs} possible effects",
+        ylim=(0, n_pairs),
+    )
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.legend(loc="upper left", framealpha=0.9)
+
+
+def _draw_evidence(axes: Axes, result: Result, trace: Sequence[tuple[int, float]]) -> None:
+    rounds, values = zip(*(trace or [(0, 0.0)]), strict=True)
+    axes.plot(rounds, np.maximum(values, -5 * result.threshold), color=POSITIVE, linewidth=1.8)
+    axes.axhline(result.threshold, color=NEGATIVE, linestyle="--", linewidth=1.2)
+    axes.annotate(
+        f"stop at log(1/{result.delta:g})",
+        (rounds[0], result.threshold),
+        xytext=(4, 4),
+        textcoords="offset points",
+        fontsize=9,
+        color=NEGATIVE,
+    )
+    axes.set(xlabel="rounds", ylabel="evidence (nats)", title="Evidence against all else")
 
 
 def _common_layout(truth: LinearSEM, estimate: LinearSEM) -> Layout:

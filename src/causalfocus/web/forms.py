@@ -1,7 +1,7 @@
 """What comes back from the page's forms, with every wrong field named."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 from urllib.parse import parse_qs
 
 from starlette.requests import Request
@@ -9,9 +9,15 @@ from starlette.requests import Request
 from causalfocus.campaign import Asked, Specification
 from causalfocus.campaign.samples import number_in, value_in
 from causalfocus.campaign.settings import checked_time
-from causalfocus.errors import InvalidInputError
+from causalfocus.errors import InvalidInputError, UnidentifiableError
+from causalfocus.guarantees import DEFAULT_RULE
 
 MOST_BYTES = 1_000_000
+
+NEEDS_A_WORD: Final = (
+    "No coin can pick a value of {name}. If it drives nothing, tick the box; else give it two "
+    "values, or take the gaussian rule below, which assumes more."
+)
 
 
 class FieldError(Exception):
@@ -111,11 +117,29 @@ def specification_in(fields: Mapping[str, str]) -> Specification:
                 "title": fields.get("title", ""),
                 "variables": variables,
                 "at_once": at_once,
+                "outcomes": _outcomes(fields, rows),
+                "rule": fields.get("rule", "").strip() or DEFAULT_RULE,
                 **numbers,
             }
         )
     except InvalidInputError as error:
-        raise FieldError({_culprit(str(error)): str(error)}) from None
+        raise FieldError(_by_field(error, fields, rows)) from None
+
+
+def _outcomes(fields: Mapping[str, str], rows: list[int]) -> list[str]:
+    """The variables of which the box is ticked that they drive nothing."""
+    named = {i: fields.get(f"name:{i}", "").strip() for i in rows}
+    return [name for i, name in named.items() if name and f"outcome:{i}" in fields]
+
+
+def _by_field(
+    error: InvalidInputError, fields: Mapping[str, str], rows: list[int]
+) -> dict[str, str]:
+    """What is wrong with a specification, at the fields that it is about."""
+    if not isinstance(error, UnidentifiableError):
+        return {_culprit(str(error)): str(error)}
+    at = {fields.get(f"name:{i}", "").strip(): i for i in rows}
+    return {f"name:{at[name]}": NEEDS_A_WORD.format(name=name) for name in error.variables}
 
 
 def _at_once(fields: Mapping[str, str], errors: dict[str, str]) -> int | None:

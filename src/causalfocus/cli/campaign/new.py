@@ -90,6 +90,9 @@ def new(
         pairs = [_variable(text) for text in variables]
         names = [name for name, _ in pairs]
         _refuse_doubles(names)
+        if ask:
+            at_once = _asked_at_once(pairs, at_once)
+            outcome, rule = _asked_outcomes(pairs, (outcome, rule), knows_more=forbid is not None)
         units = dict(_pair(text) for text in unit or [])
         ranges = [f"{name}={ends}" for name, ends in pairs]
         tolerances = {name: number_in(text, name) for name, text in pairs_in(tolerance or [])}
@@ -133,6 +136,7 @@ def new(
 
 
 SMALLEST = "The smallest effect that matters (units of effect per unit of cause)"
+AT_ONCE = "How many may be set in one round, 0 for any number; with more it takes fewer rounds"
 ACCURACY = "Accuracy of the weights, at most half of that; none for the graph alone"
 
 
@@ -157,6 +161,48 @@ def _asked_variables() -> list[str]:
             f"Values that {name} can be set to, as low:high, or none", default="none"
         ).strip()
         found.append(f"{name}={ends}")
+
+
+def _asked_at_once(pairs: list[tuple[str, str]], given: int | None) -> int | None:
+    """How many variables may be set at once, if there is a choice and nobody said."""
+    if given is not None or len(pairs) - len(_stuck(pairs)) < 2:
+        return given
+    return int(typer.prompt(AT_ONCE, default=1, type=int))
+
+
+def _asked_outcomes(
+    pairs: list[tuple[str, str]],
+    given: tuple[list[str] | None, str | None],
+    *,
+    knows_more: bool,
+) -> tuple[list[str] | None, str | None]:
+    """Which of the variables that cannot be set drive nothing, and the rule.
+
+    There is no answer by default, since the certificate rests on it.
+
+    given : outcomes and rule, as far as they were said
+    knows_more : whether effects were named that there cannot be, so that nobody needs to be asked
+    """
+    outcome, rule = given
+    if outcome is not None or knows_more or rule not in (None, "randomized"):
+        return given
+    words = "{} cannot be set. Is it an outcome, something that drives none of the others"
+    stuck = _stuck(pairs)
+    found = [name for name in stuck if typer.confirm(words.format(name), default=None)]
+    others = [name for name in stuck if name not in found]
+    if rule is not None or not others:
+        return found, rule
+    typer.echo(
+        f"Then no coin can tell what acts through {' or '.join(others)} from what acts directly. "
+        f"The gaussian rule can do without, and assumes more: Gaussian noise, no hidden common "
+        f"causes and no feedback."
+    )
+    return found, "gaussian" if typer.confirm("Take the gaussian rule", default=None) else None
+
+
+def _stuck(pairs: list[tuple[str, str]]) -> list[str]:
+    """The variables that cannot be set."""
+    return [name for name, ends in pairs if ends.lower() == "none"]
 
 
 def _variable(text: str) -> tuple[str, str]:

@@ -179,7 +179,8 @@ if (more) {
         const value = place.getAttribute(key);
         if (value) place.setAttribute(key, value.replace(/:\d+$/, ":" + number));
       }
-      if (place.tagName === "INPUT") { place.value = ""; place.removeAttribute("aria-invalid"); }
+      if (place.type === "checkbox") place.checked = false;
+      else if (place.tagName === "INPUT") { place.value = ""; place.removeAttribute("aria-invalid"); }
       if (place.className === "error") place.textContent = "";
       if (place.className === "hidden") place.textContent = "of variable " + (number + 1);
     }
