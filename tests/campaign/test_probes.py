@@ -5,6 +5,7 @@ setting; and files from before there were any.
 import csv
 import io
 import json
+import pickle
 import sqlite3
 from pathlib import Path
 
@@ -154,6 +155,39 @@ def test_a_middle_that_the_seed_does_not_give_is_seen(path: Path) -> None:
         else:
             with pytest.raises(LogError, match="The coin of X1 in event 1 is not the one"):
                 playback.play(event.after(0, b"root"))
+
+
+def test_switches_travel_with_a_campaign(path: Path) -> None:
+    """No ask and no law of theirs has a middle, after reopening, adding and widening as well."""
+    names = {"X1": (-2.0, 2.0), "X2": (-2.0, 2.0), "X3": (-2.0, 2.0)}
+    actions = cf.ActionSet(names, at_once=2, switches=["X2"])
+    assert pickle.loads(pickle.dumps(actions)) == actions  # noqa: S301
+    with Campaign.create(path, actions, SPACE, epsilon=0.05, rule="randomized", seed=4) as campaign:
+        play(campaign, 120)
+        state = campaign.learner.state
+    with Campaign.open(path) as campaign:
+        assert campaign.specification.actions == actions
+        assert are_same(campaign.learner.state, state)
+        assert json.loads(whole_json(campaign))["specification"]["switches"] == ["X2"]
+        campaign.widen("X2", -3.0, 3.0, "another pump")
+        campaign.add_variable("valve", {"range": [0.0, 1.0]}, is_switch=True)
+        campaign.next(60)
+        for asked in campaign.pending:
+            settings = dict(asked.action.settings)
+            assert settings.get("X2") in (None, -3.0, 3.0)
+            assert settings.get("valve") in (None, 0.0, 1.0)
+        with pytest.raises(cf.InvalidInputError, match="lamp is among the switches and cannot"):
+            campaign.add_variable("lamp", is_outcome=True, is_switch=True)
+        laws: dict[str, set[int]] = {}
+        for event in campaign.iterate():
+            for name, toss in (event.coins or {}).items():
+                laws.setdefault(name, set()).add(len(toss.law))
+        assert laws["X1"] == {2, 3} and laws["X2"] == laws["valve"] == {2}
+        state = campaign.learner.state
+    with Campaign.open(path) as again:
+        assert again.specification.actions.switches == ("X2", "valve")
+        assert are_same(again.learner.state, state)
+        again.verify()
 
 
 def test_a_middle_is_shown_as_any_setting(path: Path) -> None:

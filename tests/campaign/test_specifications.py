@@ -31,6 +31,20 @@ def test_specifications_read_back_as_they_were(tmp_path: Path) -> None:
     assert Specification.from_stored(one.to_stored()) == one
 
 
+def test_switches_read_back_as_they_were(tmp_path: Path) -> None:
+    given = "variables: {pump: [0, 1], heat: [20, 80]}\nmin_effect: 0.2\nepsilon: 0.1\n"
+    file = tmp_path / "spec.yaml"
+    file.write_text(given)
+    without = Specification.read(file)
+    assert without.actions.switches == () and "switches" not in without.to_dict()
+    file.write_text(given + "switches: [pump]\n")
+    one = Specification.read(file)
+    assert one.actions.switches == ("pump",) and one.actions != without.actions
+    assert one.learner().choices.middles == {"heat": 50.0}
+    assert Specification.from_dict(json.loads(json.dumps(one.to_dict()))).actions == one.actions
+    assert Specification.from_stored(one.to_stored()) == one
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -48,6 +62,9 @@ def test_specifications_read_back_as_they_were(tmp_path: Path) -> None:
         ),
         ({"stopping": "evidence"}, "has no 'stopping'. It can have .* rule"),
         ({"title": 3}, "title must be a text"),
+        ({"switches": ["c"]}, "no node named 'c'"),
+        ({"switches": ["b"]}, "b is among the switches and cannot be set"),
+        ({"switches": "a"}, "switches is a list of names, got 'a'"),
         ({"outcomes": []}, r"No coin picks a value of b, .* outcomes=\['b'\] .* specification"),
         ({"noise_variance": 3}, "noise_variance"),
     ],

@@ -381,12 +381,13 @@ def test_a_person_is_asked_for_what_is_missing(tmp_path: Path) -> None:
     person.answer("set in one round", "0")
     person.answer("yield cannot be set. Is it an outcome", "")
     person.answer("invalid input", "y")
+    person.answer("two states only", "flow")
     assert person.end() == 0, person.seen
     with Campaign.open(tmp_path / "p.campaign") as campaign:
         made = campaign.specification
         assert made.epsilon == 0.1 and campaign.names == ("heater", "yield", "flow")
         assert made.rule == "randomized" and made.space.outcomes == ("yield",)
-        assert made.actions.at_once == 2
+        assert made.actions.at_once == 2 and made.actions.switches == ("flow",)
         (asked,) = campaign.next()
     person = Terminal(tmp_path, "record", "p.campaign")
     for name in ("heater", "flow"):
@@ -423,3 +424,17 @@ def test_a_variable_that_drives_nothing_may_be_added(run: Run, rig: Path) -> Non
     with Campaign.open(rig, read_only=True) as after:
         assert after.specification.space.outcomes == ("yield", "purity")
         assert after.verify() == after.n_events()
+
+
+def test_switches_on_the_command_line(run: Run, tmp_path: Path) -> None:
+    variables = ("--variable", "pump=0:1", "--variable", "heat=20:80", "--min-effect", "1")
+    made = run("new", "s.campaign", *variables, "--switch", "pump")
+    assert made.returncode == 0, made.stderr
+    assert run("add", "s.campaign", "valve=0:1", "--switch").returncode == 0
+    with Campaign.open(tmp_path / "s.campaign", read_only=True) as campaign:
+        assert campaign.specification.actions.switches == ("pump", "valve")
+        assert campaign.verify() == campaign.n_events()
+    refused = run("new", "t.campaign", *variables, "--switch", "pumps")
+    assert refused.returncode == 2 and "no node named 'pumps'" in refused.stderr
+    refused = run("new", "t.campaign", "--spec", "spec.yaml", "--switch", "pump")
+    assert refused.returncode == 2 and "flags, not both" in refused.stderr

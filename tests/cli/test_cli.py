@@ -76,6 +76,22 @@ def test_simulate_has_a_rule_for_whoever_chooses() -> None:
     assert coins.returncode == 2 and "where a baseline chooses the actions" in coins.stderr
 
 
+@pytest.mark.parametrize("verb", ["simulate", "plan"])
+def test_switches_must_be_among_the_variables(verb: str) -> None:
+    made = causalfocus(verb, "--nodes", "2", "--switch", "X9")
+    assert made.returncode == 2 and "no node named 'X9'" in made.stderr
+
+
+def test_simulate_leaves_switches_at_their_ends() -> None:
+    arguments = ("--nodes", "2", "--seed", "1", "--max-rounds", "200", "--json", "--rule")
+    counts = [
+        json.loads(causalfocus("simulate", *arguments, "randomized", *more).stdout)["counts"]
+        for more in ((), ("--switch", "X1"))
+    ]
+    assert ["do(X1 = 0)" in found for found in counts] == [True, False]
+    assert ["do(X2 = 0)" in found for found in counts] == [True, True]
+
+
 def test_what_cannot_be_set_needs_a_word() -> None:
     """Where nobody says that it drives nothing, what to do is said; then it is drawn so."""
     stuck = [*SIMULATE, "--range", "X1=none", "--max-rounds", "30"]

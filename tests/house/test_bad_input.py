@@ -240,6 +240,22 @@ BAD: dict[str, tuple[Callable[[], object], str]] = {
         lambda: cf.ActionSet({"flow": (0, 1)}, tolerances={"speed": 0.1}),
         "named 'speed'",
     ),
+    "switches as one text": (
+        lambda: cf.ActionSet({"flow": (0, 1)}, switches="flow"),
+        r"switches is a list of names, got 'flow'. For example switches=\['flow'\]",
+    ),
+    "switch of nothing": (
+        lambda: cf.ActionSet({"flow": (0, 1)}, switches=["speed"]),
+        "named 'speed'. The nodes are flow",
+    ),
+    "switch that cannot be set": (
+        lambda: cf.ActionSet({"flow": (0, 1), "heat": None}, switches=["flow", "heat"]),
+        r"heat is among the switches and cannot be set: .* Give it a range with two ends",
+    ),
+    "switch with one state": (
+        lambda: cf.ActionSet({"flow": 3}, switches=["flow"]),
+        r"flow is among the switches and can be set to 3 alone: .* leave it out of the switches",
+    ),
     "one bad row of many": (
         lambda: moments().add_many([cf.OBSERVE] * 3, [[0.0] * 3, [0.0] * 3, [0.0, math.nan, 0.0]]),
         "Sample 3 of 3: The value of flow is nan",

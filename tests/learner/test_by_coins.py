@@ -129,6 +129,39 @@ def test_the_ends_must_be_picked_by_coins() -> None:
         new(ends="game")
 
 
+@pytest.mark.parametrize("at_once", [1, 2])
+def test_switches_have_no_second_coins(at_once: int) -> None:
+    """In many asks, one by one and in batches; the other variables keep theirs. A value in between
+    may still be told, and all of it is replayed to the bit.
+    """
+    names, spans = CHAIN.names, dict.fromkeys(CHAIN.names, (-2.0, 2.0))
+    plain = cf.ActionSet(spans, at_once=at_once)
+    with_switch = cf.ActionSet(spans, at_once=at_once, switches=["X2"])
+    given = {"epsilon": 0.05, "rule": "randomized", "seed": 7}
+    learner, twin = (
+        cf.Focus(actions, cf.ModelClass(0.1), **given)  # type: ignore[arg-type]
+        for actions in (with_switch, plain)
+    )
+    system, seen, of_twin = rig(3), dict.fromkeys(names, 0), dict.fromkeys(names, 0)
+    for size in (1, 12, 40, 3) * 8:
+        for player, found in ((learner, seen), (twin, of_twin)):
+            player.ask_batch(size)
+            for ask in player.pending:
+                for name, value in ask.action.settings:
+                    assert value in (-2.0, 0.0, 2.0)
+                    found[name] += value == 0.0
+                assert player is twin or "X2" not in ask.with_second
+                player.take(Told(ask.action, system(ask.action), ask.number))
+    assert seen["X2"] == 0 and min(seen["X1"], seen["X3"]) > 0 and min(of_twin.values()) > 0
+    action = cf.do("X2", 2.0)
+    assert learner.choices.index(cf.do("X2", 0.0)) is None
+    learner.tell(action, dict(zip(names, (0.1, 1.9, 0.3), strict=True)))  # it missed a little
+    learner.tell(action, dict(zip(names, (0.1, 0.5, 0.3), strict=True)))  # by far
+    learner.tell(cf.do("X2", 0.0), dict(zip(names, (0.1, 0.0, 0.3), strict=True)))  # by hand
+    learner.ask_batch(5)
+    assert are_same(learner.replay().state, learner.state)
+
+
 def test_effects_as_a_table() -> None:
     learner = play(new(), rig(), 300)
     effects = learner.effects()

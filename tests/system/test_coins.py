@@ -141,12 +141,14 @@ def test_middles_are_asked_for_in_probes_alone() -> None:
 
 
 def test_what_has_no_middle_is_never_probed() -> None:
-    """A range of one value, one that cannot be set, slow nodes, ends that the game picks, a range
-    with nothing between its ends, very many variables, and other rules.
+    """A range of one value, one that cannot be set, slow nodes, switches, ends that the game picks,
+    a range with nothing between its ends, very many variables, and other rules.
     """
     last = float(np.nextafter(1.0, 2.0))
     slow = cf.ActionSet({"a": (0, 4), "b": (1.0, last), "c": (0, 1)}, change_costs={"c": 5})
     assert Choices(slow, "coin", (), True).middles == {"a": 2.0}
+    pump = cf.ActionSet({"a": (0, 4), "b": (0, 1)}, switches=["b"])
+    assert Choices(pump, "coin", (), True).middles == {"a": 2.0}
     assert Choices(ACTIONS, "game", (), True).middles == {}
     assert Choices(ACTIONS, "coin").middles == {}
     many = cf.ActionSet({f"v{i}": (0, 1) for i in range(41)})

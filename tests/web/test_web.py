@@ -443,6 +443,15 @@ def test_what_cannot_be_set_needs_a_word_on_the_form() -> None:
     assert specification_in(given | {"rule": "gaussian"}).space.outcomes == ()
 
 
+def test_switches_on_the_form() -> None:
+    given = {"name:0": "pump", "low:0": "0", "high:0": "1", "name:1": "heat"}
+    given |= {"low:1": "20", "high:1": "80", "min_effect": "0.2", "epsilon": "0.1", "delta": "0.05"}
+    assert specification_in(given).actions.switches == ()
+    assert specification_in(given | {"switch:0": "yes"}).actions.switches == ("pump",)
+    with pytest.raises(FieldError, match="pump is among the switches and cannot be set"):
+        specification_in(given | {"switch:0": "yes", "low:0": "", "high:0": "", "outcome:0": "yes"})
+
+
 def test_downloads(campaign: Campaign, path: Path) -> None:
     with serve(path) as address:
         lines = httpx.get(f"{address}/samples.csv").text.splitlines()

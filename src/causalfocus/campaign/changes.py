@@ -27,6 +27,8 @@ def apply_change(specification: Specification, event: Event) -> Specification:
             given["variables"][facts["variable"]] = facts["entry"]
             if facts.get("outcome"):
                 given["outcomes"] = [*given.get("outcomes", ()), facts["variable"]]
+            if facts.get("switch"):
+                given["switches"] = [*given.get("switches", ()), facts["variable"]]
     return Specification.from_dict(given)
 
 
@@ -65,13 +67,19 @@ def widened_facts(specification: Specification, name: str, low: float, high: flo
 
 
 def added_facts(
-    specification: Specification, name: str, entry: Mapping[str, Any], *, is_outcome: bool = False
+    specification: Specification,
+    name: str,
+    entry: Mapping[str, Any],
+    *,
+    is_outcome: bool = False,
+    is_switch: bool = False,
 ) -> Any:
     """What an event says of one more variable.
 
     entry : its range, unit, cost and tolerance, as in a specification's file; empty if it cannot be
         set
     is_outcome : whether it is known to drive nothing
+    is_switch : whether it has two states, the ends of its range
     """
     if name in specification.names:
         raise InvalidInputError(f"There is a variable {name!r} already.")
@@ -86,4 +94,5 @@ def added_facts(
         raise InvalidInputError(
             f"What is said of {name} must be plain numbers and texts, got {dict(entry)!r}."
         ) from None
-    return {"variable": name, "entry": plain, **({"outcome": True} if is_outcome else {})}
+    marks = {"outcome": is_outcome, "switch": is_switch}
+    return {"variable": name, "entry": plain, **{mark: True for mark in marks if marks[mark]}}

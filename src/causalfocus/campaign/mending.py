@@ -152,6 +152,7 @@ class Mending(CampaignView):
         reason: str = "",
         *,
         is_outcome: bool = False,
+        is_switch: bool = False,
         who: str | None = None,
     ) -> Event:
         """Learn about one more variable from now on.
@@ -167,11 +168,14 @@ class Mending(CampaignView):
         reason : for people
         is_outcome : whether it is known to drive nothing; what cannot be set must be, for the
             randomized rule
+        is_switch : whether it has two states only, the ends of its range
         who : by default the user's name
         """
 
         def facts(now: Specification) -> dict[str, Any]:
-            found: dict[str, Any] = added_facts(now, name, entry or {}, is_outcome=is_outcome)
+            found: dict[str, Any] = added_facts(
+                now, name, entry or {}, is_outcome=is_outcome, is_switch=is_switch
+            )
             return found
 
         return self._change("added", facts, reason, who)

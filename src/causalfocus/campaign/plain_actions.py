@@ -45,6 +45,7 @@ def actions_from(given: Mapping[str, Any]) -> ActionSet:
         at_once=given.get("at_once", 1),
         tolerances=tolerances,
         change_costs=change_costs,
+        switches=given.get("switches", ()),
     )
 
 
@@ -120,6 +121,11 @@ def costs_as_dict(actions: ActionSet) -> dict[str, Any]:
         if len(action.settings) > 1
     ]
     return found | ({"set_costs": several} if several else {})
+
+
+def switches_as_dict(actions: ActionSet) -> dict[str, Any]:
+    """The variables with two states only, where there are some."""
+    return {"switches": list(actions.switches)} if actions.switches else {}
 
 
 def action_facts(action: Action | None) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from causalfocus.campaign.plain_actions import (
     actions_from,
     costs_as_dict,
     refuse_unknown,
+    switches_as_dict,
     unit_from,
     variables_as_dict,
 )
@@ -32,6 +33,7 @@ KEYS: Final = (
     "observe_cost",
     "set_costs",
     "at_once",
+    "switches",
     *SPACE_KEYS,
     "epsilon",
     "delta",
@@ -178,6 +180,7 @@ class Specification:
             "variables": variables_as_dict(self.actions, self.units),
             **costs_as_dict(self.actions),
             "at_once": max(self.actions.at_once, 1),
+            **switches_as_dict(self.actions),
             "min_effect": self.space.min_effect,
             "epsilon": self.epsilon,
             "delta": self.delta,

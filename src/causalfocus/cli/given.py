@@ -31,6 +31,7 @@ def action_set(
     change_costs: Sequence[str] = (),
     *,
     tolerances: Mapping[str, float] | None = None,
+    switches: Sequence[str] | None = None,
 ) -> ActionSet:
     """Actions from texts such as X1=-2:2, X2=none and, for costs and change costs, X1=5.
 
@@ -48,6 +49,7 @@ def action_set(
         at_once=at_once or None,
         change_costs=_numbers(change_costs, "change cost", "X1=30"),
         tolerances=tolerances,
+        switches=switches or (),
     )
 
 

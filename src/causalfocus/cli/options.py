@@ -27,6 +27,10 @@ ChangeCosts = Annotated[
 AtOnce = Annotated[
     int, typer.Option(min=0, help="How many nodes may be set in one round; 0 for any number.")
 ]
+Switches = Annotated[
+    list[str] | None,
+    typer.Option("--switch", help="A node with two states only: pump; repeatable."),
+]
 Reach = Annotated[float, typer.Option(help="Nodes without a range: -reach to reach.")]
 MinEffect = Annotated[float, typer.Option(help="Smallest effect of the class.")]
 MaxEffect = Annotated[float, typer.Option(help="Largest effect of the class.")]

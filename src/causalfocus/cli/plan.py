@@ -30,6 +30,7 @@ from causalfocus.cli.options import (
     Ranges,
     Reach,
     RuleName,
+    Switches,
 )
 from causalfocus.errors import InvalidInputError
 from causalfocus.planning.forecast import Forecast, Outlook, drawn_forecasts, mean_share, outlook
@@ -55,6 +56,7 @@ def plan(
     costs: Costs = None,
     change_costs: ChangeCosts = None,
     at_once: AtOnce = 1,
+    switch: Switches = None,
     rule: AnyRule = RuleName.randomized,
     epsilon: Annotated[
         list[float] | None, typer.Option(help="Accuracy of the weights; may be repeated.")
@@ -89,7 +91,15 @@ def plan(
     )
     given = [load_model(model)] if model else []
     names = given[0].names if given else _names(ranges or [], nodes)
-    actions = action_set(names, ranges or [], costs or [], reach, at_once, change_costs or [])
+    actions = action_set(
+        names,
+        ranges or [],
+        costs or [],
+        reach,
+        at_once,
+        change_costs or [],
+        switches=switch,
+    )
     drawn = given or _draw(names, density, seed, systems, space)
     epsilons = [space.checked_epsilon(e) for e in epsilon or (min_effect / 2, min_effect / 4)]
     deltas = sorted(delta or (0.1, 0.05, 0.01), reverse=True)

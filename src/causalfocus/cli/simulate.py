@@ -29,6 +29,7 @@ from causalfocus.cli.options import (
     Reach,
     RuleName,
     RuleOfPolicy,
+    Switches,
 )
 from causalfocus.guarantees import DEFAULT_RULE
 from causalfocus.learner.focus import Focus
@@ -81,6 +82,7 @@ def simulate(
     costs: Costs = None,
     change_costs: ChangeCosts = None,
     at_once: AtOnce = 1,
+    switch: Switches = None,
     min_effect: MinEffect = 0.15,
     max_effect: MaxEffect = 1.5,
     noise: NoiseRange = (0.8, 1.2),
@@ -106,7 +108,15 @@ def simulate(
         if model
         else without_known(random_sem(nodes, density=density, seed=seed, space=space), space)
     )
-    actions = action_set(truth.names, ranges or [], costs or [], reach, at_once, change_costs or [])
+    actions = action_set(
+        truth.names,
+        ranges or [],
+        costs or [],
+        reach,
+        at_once,
+        change_costs or [],
+        switches=switch,
+    )
     learner = _learner(
         policy,
         actions,

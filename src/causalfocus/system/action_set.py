@@ -17,6 +17,7 @@ from causalfocus.arrays import Floats
 from causalfocus.errors import InvalidInputError
 from causalfocus.system.actions import OBSERVE, Action, do
 from causalfocus.system.names import checked_names, position
+from causalfocus.system.switches import checked_switches
 
 Range = float | Sequence[float] | None
 
@@ -59,6 +60,7 @@ class ActionSet:
     change_costs : by name, what another setting of a slow node costs between one round and the
         next, in the unit of the costs: from free to set, from set to free, or to another value;
         nothing where nothing is said
+    switches : names of nodes with two states, the ends of their range: no coin asks for the middle
 
     Examples
     --------
@@ -80,6 +82,7 @@ class ActionSet:
     prices: tuple[tuple[Action, float], ...]
     tolerances: tuple[float, ...]
     change_costs: tuple[tuple[str, float], ...]
+    switches: tuple[str, ...]
 
     def __init__(
         self,
@@ -90,6 +93,7 @@ class ActionSet:
         at_once: int | None = 1,
         tolerances: Mapping[str, float] | None = None,
         change_costs: Mapping[str, float] | None = None,
+        switches: Iterable[str] = (),
     ) -> None:
         if not isinstance(ranges, Mapping):
             raise InvalidInputError(
@@ -107,6 +111,7 @@ class ActionSet:
         object.__setattr__(self, "tolerances", _checked_tolerances(self, tolerances or {}))
         changes = {} if change_costs is None else change_costs
         object.__setattr__(self, "change_costs", _checked_changes(self, changes))
+        object.__setattr__(self, "switches", checked_switches(switches, ordered, checked))
 
     @cached_property
     def actions(self) -> tuple[Action, ...]:

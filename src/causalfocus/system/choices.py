@@ -5,8 +5,8 @@ coin of its own. With fixed ends every action is a choice by itself. Where there
 to list, the choices are some of them, the columns, and there may be other choices with more.
 
 Where choices are probed, a second coin now and then (`coins.is_probe`) picks the middle of a range
-or an end. Slow nodes are left out, whose coins last for a block; so are ranges of one value,
-and all nodes where there are more than `MOST_PROBED`.
+or an end. Slow nodes are left out, whose coins last for a block; so are switches, ranges of one
+value, and all nodes where there are more than `MOST_PROBED`.
 """
 
 import math
@@ -211,8 +211,8 @@ class Choices:
         """The nodes that are set to the middle of their range now and then, and this value."""
         if not self.is_probed or self.ends == "game" or len(self.actions.names) > MOST_PROBED:
             return {}
-        slow = dict(self.actions.change_costs)
-        found = {name: _middle_of(ends) for name, ends in self._ends.items() if name not in slow}
+        without = {*dict(self.actions.change_costs), *self.actions.switches}
+        found = {name: _middle_of(ends) for name, ends in self._ends.items() if name not in without}
         return {name: middle for name, middle in found.items() if middle is not None}
 
     @cached_property

@@ -117,7 +117,8 @@ def specification_in(fields: Mapping[str, str]) -> Specification:
                 "title": fields.get("title", ""),
                 "variables": variables,
                 "at_once": at_once,
-                "outcomes": _outcomes(fields, rows),
+                "outcomes": _with_tick("outcome", fields, rows),
+                "switches": _with_tick("switch", fields, rows),
                 "rule": fields.get("rule", "").strip() or DEFAULT_RULE,
                 **numbers,
             }
@@ -126,10 +127,10 @@ def specification_in(fields: Mapping[str, str]) -> Specification:
         raise FieldError(_by_field(error, fields, rows)) from None
 
 
-def _outcomes(fields: Mapping[str, str], rows: list[int]) -> list[str]:
-    """The variables of which the box is ticked that they drive nothing."""
+def _with_tick(box: str, fields: Mapping[str, str], rows: list[int]) -> list[str]:
+    """The variables of which a box is ticked: that they drive nothing, or have two states."""
     named = {i: fields.get(f"name:{i}", "").strip() for i in rows}
-    return [name for i, name in named.items() if name and f"outcome:{i}" in fields]
+    return [name for i, name in named.items() if name and f"{box}:{i}" in fields]
 
 
 def _by_field(

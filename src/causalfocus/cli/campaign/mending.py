@@ -108,6 +108,7 @@ def add(
     unit: Annotated[str, typer.Option(help="Of its values.")] = "",
     cost: Annotated[float | None, typer.Option(help="Of setting it.")] = None,
     outcome: Annotated[bool, typer.Option("--outcome", help="It drives nothing.")] = False,
+    switch: Annotated[bool, typer.Option("--switch", help="It has two states only.")] = False,
     reason: Reason = "",
     who: Who = None,
     as_json: AsJson = False,
@@ -123,7 +124,9 @@ def add(
     if cost is not None:
         entry["cost"] = cost
     with Campaign.open(file) as campaign:
-        event = campaign.add_variable(name, entry, reason, is_outcome=outcome, who=who)
+        event = campaign.add_variable(
+            name, entry, reason, is_outcome=outcome, is_switch=switch, who=who
+        )
         words = (
             f"{name} is a variable from now on. What was recorded so far ({campaign.rounds:,} "
             f"rounds) lacks its value and counts for no evidence until it is corrected."

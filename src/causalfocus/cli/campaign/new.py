@@ -17,6 +17,7 @@ from causalfocus.cli.options import (
     Costs,
     Forbidden,
     Outcomes,
+    Switches,
 )
 from causalfocus.errors import InvalidInputError
 from causalfocus.guarantees import DEFAULT_RULE
@@ -41,6 +42,7 @@ def new(
         list[str] | None,
         typer.Option(help="heater=2: how far a setting may miss; repeatable."),
     ] = None,
+    switch: Switches = None,
     seed: Annotated[int | None, typer.Option(help="Of the coins; drawn if there is none.")] = None,
     min_effect: Annotated[
         float | None, typer.Option(help="The smallest effect that matters.")
@@ -72,7 +74,7 @@ def new(
         )
     if spec is not None:
         flags = (variable, unit, costs, min_effect, epsilon, delta, rule, max_effect, noise)
-        more = (change_costs, at_once, tolerance, seed, title, outcome, forbid)
+        more = (change_costs, at_once, tolerance, switch, seed, title, outcome, forbid)
         if any(given is not None for given in (*flags, *more)) or not intercept or acyclic:
             raise InvalidInputError("Give a specification's file or flags, not both.")
         chosen = Specification.read(spec)
@@ -93,6 +95,7 @@ def new(
         if ask:
             at_once = _asked_at_once(pairs, at_once)
             outcome, rule = _asked_outcomes(pairs, (outcome, rule), knows_more=forbid is not None)
+            switch = _asked_switches(pairs, switch, rule)
         units = dict(_pair(text) for text in unit or [])
         ranges = [f"{name}={ends}" for name, ends in pairs]
         tolerances = {name: number_in(text, name) for name, text in pairs_in(tolerance or [])}
@@ -109,6 +112,7 @@ def new(
                 1 if at_once is None else at_once,
                 change_costs or [],
                 tolerances=tolerances,
+                switches=switch,
             ),
             units=tuple(units.get(name, "") for name in names),
             space=model_class(
@@ -137,6 +141,7 @@ def new(
 
 SMALLEST = "The smallest effect that matters (units of effect per unit of cause)"
 AT_ONCE = "How many may be set in one round, 0 for any number; with more it takes fewer rounds"
+SWITCHES = "Variables with two states only, such as switches (names, with commas, or none)"
 ACCURACY = "Accuracy of the weights, at most half of that; none for the graph alone"
 
 
@@ -198,6 +203,19 @@ def _asked_outcomes(
         f"causes and no feedback."
     )
     return found, "gaussian" if typer.confirm("Take the gaussian rule", default=None) else None
+
+
+def _asked_switches(
+    pairs: list[tuple[str, str]], given: list[str] | None, rule: str | None
+) -> list[str] | None:
+    """The variables without anything between the ends of their range, if nobody said and the rule
+    sets variables to the middle.
+    """
+    if given is not None or rule not in (None, "randomized") or len(_stuck(pairs)) == len(pairs):
+        return given
+    text = str(typer.prompt(SWITCHES, default="none"))
+    found = [name.strip() for name in text.split(",")]
+    return [name for name in found if name not in ("", "none")]
 
 
 def _stuck(pairs: list[tuple[str, str]]) -> list[str]:
