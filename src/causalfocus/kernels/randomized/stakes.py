@@ -51,7 +51,7 @@ CLEAR = 3.0
 STEADY = 4.0
 """Rounds that least squares count for in a reference."""
 
-REPAIR = 0.25
+REPAIR = 0.4
 """Size of what a direction makes good, at most, as a share of the direction itself."""
 
 APART_FROM_OTHERS = 0.5
