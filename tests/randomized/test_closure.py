@@ -23,7 +23,8 @@ from causalfocus.guarantees.closure import (
     ruled_out,
     without_loops,
 )
-from causalfocus.guarantees.randomized import RandomizedDecision, RandomizedRule
+from causalfocus.guarantees.randomized import RandomizedRule
+from causalfocus.guarantees.randomized_decision import RandomizedDecision
 from causalfocus.guarantees.randomized_intervals import (
     Demands,
     intervals_at,

@@ -230,7 +230,7 @@ def _show_game(console: Console, forecast: Forecast) -> None:
             f"No valid rule needs less than {_number(game.lower_bound(delta))} on average at "
             f"delta = {delta:g}."
         )
-    rivals = Table(title="What is hardest to rule out")
+    rivals = Table(title="What is hardest to rule out", min_width=32)
     rivals.add_column("another system")
     rivals.add_column("share", justify="right")
     for rival in game.rivals[:8]:

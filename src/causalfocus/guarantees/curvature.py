@@ -40,9 +40,10 @@ half (docs/randomized.md has what was measured). So it guards long runs against 
 of the noise, and short ones against none. A response whose middle is on the line, as a cubic one
 may be, is not seen at all.
 
-**Losses.** A round must not be lost by its second coin. If rounds at ends are lost more often than
-at the middle, whatever their outcome, the mean of g in those that are left is not 0; it then moves
-S by what r has in the mean about its centre, which is little.
+**Losses.** A round must not be lost by its second coin. This is assumed (docs/rules.md): if rounds
+at the ends are lost more often than at the middle, whatever their outcome, the mean of g in those
+that are left is not 0, and S moves by what r has in the mean about its centre. That is little where
+nothing drifts; with a strong drift, behind which the centre lags, it can refute in the end.
 
 A curve refutes. A straight line through both ends explains every round in which a variable is set
 to them; but where it is free, or its effect is passed on, what it does follows the curve, and no

@@ -1,7 +1,7 @@
 """Every pair of variables in one table: estimate, interval, verdict, and what it waits for."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from causalfocus.arrays import Floats
 from causalfocus.guarantees.randomized_intervals import Demands
+from causalfocus.guarantees.verdicts import Interval, Verdict
 from causalfocus.moments.effect_intervals import Intervals
 from causalfocus.system.sem import LinearSEM
 
@@ -131,3 +132,31 @@ def find(low: float, high: float, min_effect: float) -> Finding:
     if low > 0.0 or high < 0.0:
         return "present, small" if is_small else "present"
     return "absent" if is_small else "open"
+
+
+def effects_by_verdicts(
+    verdicts: Iterable[Verdict], intervals: Iterable[Interval], estimate: LinearSEM, rounds: int
+) -> tuple[Effect, ...]:
+    """On every pair of variables, of a rule whose verdicts come all at once.
+
+    rounds : so far
+    """
+    known = {(one.cause, one.effect): one for one in intervals}
+    weights = {(cause, effect): weight for cause, effect, weight in estimate.edges}
+    found = []
+    for one in verdicts:
+        pair = one.cause, one.effect
+        interval, is_settled = known.get(pair), one.stand != "open"
+        found.append(
+            Effect(
+                cause=one.cause,
+                effect=one.effect,
+                estimate=weights.get(pair, 0.0),
+                low=-math.inf if interval is None else interval.low,
+                high=math.inf if interval is None else interval.high,
+                verdict=one.stand,
+                is_settled=is_settled,
+                waits_for=float(rounds) if is_settled else math.inf,
+            )
+        )
+    return tuple(found)

@@ -37,7 +37,7 @@ from causalfocus.arrays import Bools, Floats
 from causalfocus.errors import InvalidInputError
 from causalfocus.guarantees.alarm import Alarm
 from causalfocus.guarantees.decision import Decision
-from causalfocus.guarantees.effects import Effect, TotalEffect
+from causalfocus.guarantees.effects import Effect, TotalEffect, effects_by_verdicts
 from causalfocus.guarantees.lags import Lags
 from causalfocus.guarantees.terms import OwnDesign, Rival, Spread, Step
 from causalfocus.guarantees.verdicts import Interval, Verdict, verdicts_on
@@ -338,25 +338,9 @@ class Guarantee(ABC):
         self, moments: Moments, decision: Decision, estimate: LinearSEM
     ) -> tuple[Effect, ...]:
         """On every pair of variables: estimate, interval, verdict, and what it waits for."""
-        intervals = {(one.cause, one.effect): one for one in self.intervals(moments, estimate)}
-        weights = {(cause, effect): weight for cause, effect, weight in estimate.edges}
-        found = []
-        for one in self.verdicts(decision, estimate):
-            pair = one.cause, one.effect
-            known, is_settled = intervals.get(pair), one.stand != "open"
-            found.append(
-                Effect(
-                    cause=one.cause,
-                    effect=one.effect,
-                    estimate=weights.get(pair, 0.0),
-                    low=-math.inf if known is None else known.low,
-                    high=math.inf if known is None else known.high,
-                    verdict=one.stand,
-                    is_settled=is_settled,
-                    waits_for=float(decision.rounds) if is_settled else math.inf,
-                )
-            )
-        return tuple(found)
+        verdicts = self.verdicts(decision, estimate)
+        intervals = self.intervals(moments, estimate)
+        return effects_by_verdicts(verdicts, intervals, estimate, decision.rounds)
 
     def total_effects(self, moments: Moments, estimate: LinearSEM) -> tuple[TotalEffect, ...]:
         """On every pair of variables: what is certain of its total effect."""

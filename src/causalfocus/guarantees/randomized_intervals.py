@@ -206,8 +206,9 @@ def level_of(
 ) -> float:
     """Return the largest level, in nats, that was found at which a claim stands; 0 if at none.
 
-    At the level that is returned the intervals prove the claim, to a thousandth. A rule stops when
-    they do at log(1 / delta).
+    At the level that is returned the intervals prove the claim, to a thousandth, or no row is left
+    of some variable: both are wrong with probability exp(-level) at most. A rule stops when the
+    kept intervals prove it at log(1 / delta).
 
     Parameters
     ----------

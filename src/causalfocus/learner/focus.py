@@ -338,7 +338,8 @@ class Focus(Recording[FocusState]):
 
     def with_space(self, space: ModelClass) -> "Focus":
         """A learner under another class that was told the same: the log is the truth, and all
-        evidence is computed anew. This one stays as it is.
+        evidence is computed anew. This one stays as it is. A class that is chosen after looking
+        errs with a probability of its own: that of both together is at most the sum.
         """
         return self._again(space, self.rule, None)
 

@@ -174,7 +174,7 @@ class GuardSums:
         state = state._with_products(intent.signs, np.flatnonzero(watched), row, stakes)  # noqa: SLF001
         if intent.probes is None or not watched.any():
             return state
-        curves = state._curves_for(watched, stakes).add(intent.probes, watched, row, stakes)  # noqa: SLF001
+        curves = self._curves_for(watched, stakes).add(intent.probes, watched, row, stakes)
         return replace(state, curves=curves)
 
     def _curves_for(self, watched: Bools, stakes: Stakes) -> CurveSums:

@@ -227,6 +227,8 @@ def _cut(row: Row, ball: Ball, weights: Floats, reach: Reaches, ends: Box, box: 
             half += abs(weights[r, k]) * reach.anywhere[k]
         less = abs(weights[r, r]) * (reach.anywhere[r] - reach.where_large[r])
         anywhere = (middle - half - below[r], middle + half + above[r])
+        if not math.isfinite(anywhere[1] - anywhere[0]):
+            continue
         large = (anywhere[0] + less, anywhere[1] - less)
         low, high = math.inf, -math.inf
         for part in range(3):
