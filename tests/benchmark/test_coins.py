@@ -26,7 +26,7 @@ def test_the_ideal_of_two_variables_by_hand() -> None:
     system = HiddenCauseSystem(cf.LinearSEM(np.zeros((2, 2)), 1.0), np.array([1.0, 0.0]), 0)
     actions = cf.ActionSet(dict.fromkeys(system.model.names, (-2.0, 2.0)), at_once=1)
     found = ideal_of(system, actions)
-    level = math.log(1 / 0.05) + math.log(2 / 0.85) + 0.5 * math.log1p(found / 2 / 64)
+    level = math.log(1 / 0.05) + math.log(2 / 0.8) + 0.5 * math.log1p(found / 2 / 64)
     radius = 0.75 * 2 * LARGE_EPSILON
     assert found == pytest.approx(2.0 * level * (2.0 + 1.0) / (4.0 * radius**2), rel=0.01)
 

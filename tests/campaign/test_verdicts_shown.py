@@ -136,7 +136,7 @@ def test_the_evidence_of_many_variables_is_not_weighed_at_every_look(
     def weigh(*_: object) -> float:
         raise AssertionError("somebody weighs the evidence")
 
-    monkeypatch.setattr("causalfocus.guarantees.randomized.level_of", weigh)
+    monkeypatch.setattr("causalfocus.guarantees.randomized_decision.level_of", weigh)
     with Campaign.open(path, read_only=True) as campaign:
         now = status(campaign)
         assert now.rounds == 3 and len(now.effects) == 24 * 23

@@ -48,7 +48,8 @@ def test_total_effects_are_found() -> None:
         truth = true_total(one.cause, one.effect)
         assert one.low <= truth <= one.high and one.low <= one.estimate <= one.high
         assert one.verdict == ("present" if truth else "absent")
-        assert one.rounds_alone == sum(told.action.targets == (one.cause,) for told in learner.log)
+        at_an_end = [((one.cause, value),) for value in (-2.0, 2.0)]
+        assert one.rounds_alone == sum(told.action.settings in at_an_end for told in learner.log)
     assert totals["X1", "X3"].estimate == pytest.approx(-0.63, abs=0.15)
     assert learner.effects()["X1", "X3"].verdict == "absent"
 
@@ -108,8 +109,9 @@ def test_rounds_that_set_several_do_not_count() -> None:
     learner = cf.Focus(actions, SPACE, epsilon=0.15, rule="randomized", seed=3)
     play(learner, rig(), 200)
     rounds = coins_of(learner).totals.rounds
-    single = [told.action.targets for told in learner.log if len(told.action.targets) == 1]
-    assert rounds.tolist() == [single.count((name,)) for name in CHAIN.names]
+    settings = [told.action.settings for told in learner.log if len(told.action.targets) == 1]
+    single = [one[0][0] for one in settings if one[0][1] != 0.0]  # no first coin at the middle
+    assert rounds.tolist() == [single.count(name) for name in CHAIN.names]
     assert 0 < rounds.sum() < 200
 
 
@@ -118,7 +120,7 @@ def test_it_is_replayed_to_the_bit_in_any_order_of_telling() -> None:
     for _ in range(60):
         one.ask_batch(4)
         for ask in (asks := one.pending):
-            other.put_ask(ask.number, ask.action, ask.coins)
+            other.put_ask(ask.number, ask.action, ask.coins, ask.with_second)
         told = [Told(ask.action, system(ask.action), ask.number) for ask in asks]
         for at in range(4):
             one.take(told[at])

@@ -21,7 +21,7 @@ def test_an_estimate_proves_whatever_its_intervals_prove() -> None:
     )
     rule, n_settled = learner.guarantee, 0
     assert isinstance(rule, RandomizedRule)
-    while not learner.has_stopped and learner.rounds < 1_500:
+    while not learner.has_stopped and learner.rounds < 2_500:
         action = learner.ask()
         learner.tell(action, lab(action).sample)
         if learner.rounds % 50 == 0:

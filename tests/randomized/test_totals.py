@@ -12,6 +12,7 @@ from scipy import stats
 from causalfocus.arrays import Bools, Floats
 from causalfocus.guarantees.guardrails import nats_of
 from causalfocus.guarantees.randomized_intervals import (
+    SHARE_OF_AIMS,
     SHARE_OF_ALL_COINS,
     SHARE_OF_GUARDS,
     SHARE_OF_TOTALS,
@@ -302,9 +303,11 @@ def test_all_shares_together_are_delta() -> None:
         p, own = len(unknown), own_nats(unknown)
         shares = int(pairs_on_a_way(unknown).sum()) * math.exp(-total_nats(unknown))
         shares += 2 * int(unknown.any(axis=1).sum()) * math.exp(-own.all_coins)
+        shares += 2 * int(unknown.any(axis=1).sum()) * math.exp(-own.aim)
         shares += int(unknown.sum()) * math.exp(-own.direction)
         assert shares + SHARE_OF_GUARDS == pytest.approx(1.0)
-        without = math.log(int(unknown.sum()) / (1.0 - SHARE_OF_ALL_COINS - SHARE_OF_GUARDS))
+        others = SHARE_OF_ALL_COINS + SHARE_OF_AIMS + SHARE_OF_GUARDS
+        without = math.log(int(unknown.sum()) / (1.0 - others))
         assert own.direction - without == pytest.approx(math.log(0.85 / 0.8))
         guards = p * math.exp(-nats_of("selection", p))
         assert 0.0 < guards < SHARE_OF_GUARDS

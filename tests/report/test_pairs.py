@@ -146,7 +146,7 @@ def test_the_live_view_shows_what_is_settled(monkeypatch: pytest.MonkeyPatch) ->
     def weigh(*_: object) -> float:
         raise AssertionError("the live view weighs the evidence")
 
-    monkeypatch.setattr("causalfocus.guarantees.randomized.level_of", weigh)
+    monkeypatch.setattr("causalfocus.guarantees.randomized_decision.level_of", weigh)
     learner = cf.Focus(ACTIONS, cf.ModelClass(0.3), epsilon=0.15, rule="randomized", seed=1)
     console = Console(file=io.StringIO(), force_terminal=True, width=100)
     with LiveView(console) as view:

@@ -47,11 +47,11 @@ class Campaign(Mending):
     >>> folder = tempfile.TemporaryDirectory()
     >>> campaign = Campaign.create(
     ...     f"{folder.name}/rig.campaign", cf.ActionSet({"heat": (20, 80), "yield": (0, 9)}),
-    ...     cf.ModelClass(min_effect=0.2), epsilon=0.1)
+    ...     cf.ModelClass(min_effect=0.2), epsilon=0.1, seed=1)
     >>> asked, = campaign.next()
     >>> print(asked.id, asked.action)
-    1 observe
-    >>> campaign.record({"heat": 51.2, "yield": 7.3}, id=asked.id).round
+    1 do(yield = 9)
+    >>> campaign.record({"heat": 51.2, "yield": 9.0}, id=asked.id).round
     1
     >>> campaign.close(); folder.cleanup()
     """
