@@ -223,6 +223,29 @@ def inequality_over(row: Row, common: Common, ball: Ball, reach: Reach, h: float
     return _inequality(row, common, 2.0 * h + logs, added, sizes)
 
 
+class Held(NamedTuple):
+    """An ellipsoid, and how far U reaches over it."""
+
+    ball: Ball
+    reach: Reach
+
+
+@kernel
+def _best_mean(held: Held, common: Common, more: Inequality, parts: tuple[float, ...]) -> Held:
+    """Return the ellipsoid over which U reaches least, of one and of its means with an inequality;
+    NO_ROW if nothing fulfils both.
+    """
+    best = held
+    for part in parts:
+        one = blend(held.ball, more, part)
+        if one.radius == NO_ROW:
+            return Held(one, held.reach)
+        there = reach_of(common, one)
+        if there.most < best.reach.most:
+            best = Held(one, there)
+    return best
+
+
 @kernel
 def smallest_ellipsoid(row: Row, ratios: Ratios, scale: float, h: Nats) -> Ball:
     """Return an ellipsoid that holds all rows that the coins and the aims leave at levels in nats.
@@ -233,28 +256,16 @@ def smallest_ellipsoid(row: Row, ratios: Ratios, scale: float, h: Nats) -> Ball:
     if math.isinf(ball.radius) or ball.radius == NO_ROW:
         return ball
     common = common_growth(row, ratios)
-    reach = reach_of(common, ball)
+    held = Held(ball, reach_of(common, ball))
     for _ in range(STEPS):
-        before = reach.most
-        last = ball
-        more = inequality_over(row, common, last, reach, h.all_coins)
-        for part in PARTS:
-            one = blend(last, more, part)
-            if one.radius == NO_ROW:
-                return one
-            there = reach_of(common, one)
-            if there.most < reach.most:
-                ball, reach = one, there
+        before = held.reach.most
+        more = inequality_over(row, common, held.ball, held.reach, h.all_coins)
+        held = _best_mean(held, common, more, PARTS)
         for a in range(N_AIMS):
-            last = ball
-            more = aim_over(row, last, a, scale, h.aim)
-            for part in PARTS_OF_AIMS:
-                one = blend(last, more, part)
-                if one.radius == NO_ROW:
-                    return one
-                there = reach_of(common, one)
-                if there.most < reach.most:
-                    ball, reach = one, there
-        if not reach.most < (1.0 - LEAST_GAIN) * before:
+            if held.ball.radius == NO_ROW:
+                return held.ball
+            more = aim_over(row, held.ball, a, scale, h.aim)
+            held = _best_mean(held, common, more, PARTS_OF_AIMS)
+        if held.ball.radius == NO_ROW or not held.reach.most < (1.0 - LEAST_GAIN) * before:
             break
-    return ball
+    return held.ball
