@@ -369,5 +369,7 @@ def test_the_forecast_counts_on_the_closure() -> None:
 def test_nothing_is_closed_before_the_first_round() -> None:
     record = new_record(EVERYTHING, acyclic=True)
     assert np.array_equal(left_unknown(record), EVERYTHING)
-    assert are_same(record.unclosed, no_intervals(EVERYTHING))
+    assert record.unclosed is not None
+    assert are_same(record.unclosed.with_regions(None), no_intervals(EVERYTHING))
+    assert record.unclosed.regions is not None and np.isinf(record.unclosed.regions.radii).all()
     assert not np.isfinite(intervals_at(record.sums, LEVEL).high[EVERYTHING]).any()

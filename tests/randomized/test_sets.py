@@ -9,7 +9,7 @@ from scipy import optimize
 from causalfocus.arrays import Floats
 from causalfocus.errors import InvalidInputError
 from causalfocus.guarantees.randomized_intervals import intervals_at, own_nats
-from causalfocus.kernels.randomized.ball import Ball, first_ball, largest_ratios
+from causalfocus.kernels.randomized.ball import Ball, first_ball, largest_ratios, no_ball
 from causalfocus.kernels.randomized.box import Box, largest_squares, levels_over, stand_alone
 from causalfocus.kernels.randomized.ellipsoid import (
     Nats,
@@ -50,7 +50,7 @@ def narrowed(row: Row, h: Nats) -> Ball:
     """The last ellipsoid of a row, with rho of the aims."""
     ratios = largest_ratios(row)
     scale = ratios.least_scale * SCALE / scale_of_coins(len(row.centre))
-    return smallest_ellipsoid(row, ratios, scale, h)
+    return smallest_ellipsoid(row, ratios, scale, h, no_ball(row))
 
 
 def row_view(one: Bench, j: int) -> Row:

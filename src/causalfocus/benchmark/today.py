@@ -13,7 +13,7 @@ certificate.
 - *Regression, order known*: on those alone that come before it in the causal order, which somebody
   has told. In a system with a loop that is the order of the system without it.
 - *Two-stage* least squares: the same with the coins as instruments.
-- *Coins*: the intervals of the randomized rule, read at the same looks, until every pair is
+- *Coins*: the intervals that the randomized rule keeps, read at the same looks, until every pair is
   present or absent; and until there is a certificate.
 """
 
@@ -32,11 +32,13 @@ from causalfocus.benchmark.row_files import read_rows, write_rows
 from causalfocus.benchmark.usual_methods import Fit, Stream, regress, two_stage
 from causalfocus.benchmark.worlds import NODES, SPACE, Lab, draw_weights, world_of
 from causalfocus.errors import InvalidInputError
-from causalfocus.guarantees.randomized_intervals import Demands, intervals_at
+from causalfocus.guarantees.randomized import JUST_BELOW
+from causalfocus.guarantees.randomized_intervals import Demands
+from causalfocus.guarantees.randomized_record import new_record, with_answer, with_ask
 from causalfocus.guarantees.rules import RULES
 from causalfocus.learner.focus import Focus
-from causalfocus.moments.effect_intervals import Intervals, no_intervals
-from causalfocus.moments.randomized_sums import RandomizedSums
+from causalfocus.moments.effect_intervals import Intervals
+from causalfocus.moments.randomized_sums import Intent
 from causalfocus.system.actions import actions_as_arrays
 from causalfocus.system.graph import topological_order
 from causalfocus.system.names import default_names
@@ -258,13 +260,13 @@ def answers_by_coins(stream: Stream) -> dict[str, Answer]:
     """
     level, size = -math.log(DELTA), np.ones((NODES, NODES))
     demands = Demands(EPSILON * size, SPACE.min_effect * size)
-    state, kept = RandomizedSums.empty(PAIRS), no_intervals(PAIRS)
+    record = new_record(PAIRS, JUST_BELOW * demands.min_effect)
     found: dict[str, Answer] = {}
     for n in range(1, len(stream.rows) + 1):
-        state = state.issue(n, stream.asked[n - 1], stream.signs[n - 1])
-        state = state.answer(n, stream.rows[n - 1])
+        record = with_ask(record, Intent(n, stream.asked[n - 1], stream.signs[n - 1]))
+        record = with_answer(record, n, stream.rows[n - 1], level)
         if n % LOOK == 0:
-            kept = kept.intersect(intervals_at(state, level))
+            kept = record.kept
             answer = Answer(_call(kept, demands), kept.low, kept.high, n)
             is_over = n + LOOK > len(stream.rows) or bool(kept.is_refuted.any())
             if answer.is_decided or is_over:

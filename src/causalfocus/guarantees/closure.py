@@ -125,6 +125,7 @@ def close(reading: Reading, sums: RandomizedSums, level: float, last: Closed) ->
         if not kept.is_refuted.any():
             kept = narrow(reading, sums, level, own, kept, found, rows)
         done = found
+    kept = kept.with_regions(None)  # those without the closure serve both
     return Closed(kept, unclosed, replace(last.descents, certain=descends))
 
 

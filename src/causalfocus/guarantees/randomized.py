@@ -205,7 +205,7 @@ class RandomizedRule(Guarantee):
     ) -> RandomizedDecision:
         del counts
         kept = self.kept_intervals(moments)
-        alarm = self.refutation(moments, estimate)
+        alarm = self.refutation(moments, estimate) if is_due else None
         is_proved = alarm is None and bool(self.demands.holds(kept, estimate.weights).all())
         return RandomizedDecision(
             stop=is_due and (is_proved or alarm is not None),

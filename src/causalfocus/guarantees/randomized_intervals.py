@@ -23,11 +23,12 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from causalfocus.arrays import Bools, Floats
+from causalfocus.arrays import Bools, Floats, Ints
 from causalfocus.errors import InvalidInputError
-from causalfocus.kernels.randomized.box import Box, Sizes, bound_row
+from causalfocus.kernels.randomized.box import Box, Left, Sizes, bound_row
 from causalfocus.kernels.randomized.ellipsoid import Nats
 from causalfocus.kernels.randomized.records import N_AIMS
+from causalfocus.kernels.randomized.regions import Region, Regions, put_region, region_at, section
 from causalfocus.moments.effect_intervals import Intervals, no_intervals
 from causalfocus.moments.randomized_sums import RandomizedSums
 from causalfocus.moments.reading import Reading
@@ -87,10 +88,10 @@ def intervals_at(sums: RandomizedSums, level: float, within: Intervals | None = 
     sums : of all rounds
     level : positive; larger ones make wider intervals
     within : the intersection of intervals of earlier rounds of the same run, at this level or a
-        higher one. What is returned is then narrower, and lies in it. All tests of all times pass
-        at the true rows on one event of probability 1 - delta; on it these are within, and so
-        among the rows over which the noise is bounded: the same event serves for all
-        (`kernels.randomized.box`)
+        higher one, and their regions if they were kept. What is returned is then narrower, and lies
+        in it. All tests of all times pass at the true rows on one event of probability 1 - delta;
+        on it these are within, and so among the rows over which the noise is bounded: the same
+        event serves for all (`kernels.randomized.box`)
     """
     if not level > 0.0:
         raise InvalidInputError(f"A level is log(1 / delta), above 0; got {level!r}.")
@@ -120,18 +121,31 @@ def narrow(
     rows : (p,), those to go through; None for all
     """
     low, high = known.low.copy(), known.high.copy()
-    reading = reading.without(ruled_out)
+    reading, earlier = reading.without(ruled_out), known.regions
+    regions = None if earlier is None else earlier.copied()
     for j in range(sums.p) if rows is None else np.flatnonzero(rows).tolist():
         at_start = np.flatnonzero(sums.unknown[j])
         causes = np.flatnonzero(sums.unknown[j] & ~ruled_out[j])
         coins = np.flatnonzero(reading.sums.pool.counts[j] > 0.0)
         if len(causes) and len(causes) <= len(coins):
             of = Sizes(sums.large[j, causes], len(at_start))
-            before, given = Box(low[j, causes], high[j, causes]), (reading.sums, reading.stakes)
-            box = bound_row(*given, j, causes, coins, level, own, of, before, at_start)
-            low[j, causes] = np.maximum(before.low, box.low)
-            high[j, causes] = np.minimum(before.high, box.high)
-    return Intervals(low, high, sums.n)
+            box, given = Box(low[j, causes], high[j, causes]), (reading.sums, reading.stakes)
+            before = Left(box, _region_before(regions, j, at_start, ~ruled_out[j, at_start]))
+            after = bound_row(*given, j, causes, coins, level, own, of, before, at_start)
+            low[j, causes] = np.maximum(box.low, after.box.low)
+            high[j, causes] = np.minimum(box.high, after.box.high)
+            if regions is not None and len(causes) == len(at_start):
+                put_region(regions, j, causes, after.region)
+    return Intervals(low, high, sums.n, regions)
+
+
+def _region_before(regions: Regions | None, j: int, at_start: Ints, is_left: Bools) -> Region:
+    """What earlier looks left of the coefficients of a row that are left, (u,)."""
+    if regions is None:
+        u = int(is_left.sum())
+        return Region(np.zeros(u), np.ones(u), np.zeros((u, u)), math.inf)
+    found: Region = section(region_at(regions, j, at_start), is_left)
+    return found
 
 
 @dataclass(frozen=True)

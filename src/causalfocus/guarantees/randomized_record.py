@@ -17,6 +17,7 @@ from causalfocus.guarantees.closure import Closed, close, ruled_out
 from causalfocus.guarantees.randomized_intervals import intervals_at
 from causalfocus.guarantees.randomized_totals import no_total_intervals, totals_at
 from causalfocus.kernels.randomized.guess import guess_rows
+from causalfocus.kernels.randomized.regions import no_regions
 from causalfocus.moments.coin_record import CoinGuess, CoinRecord
 from causalfocus.moments.descents import Descents
 from causalfocus.moments.effect_intervals import no_intervals
@@ -39,10 +40,11 @@ def new_record(unknown: Bools, large: ArrayLike = np.inf, *, acyclic: bool = Fal
     acyclic : whether loops are ruled out
     """
     sums = RandomizedSums.empty(unknown, large)
-    nothing = no_intervals(sums.unknown)
+    bare = no_intervals(sums.unknown)
+    nothing = bare.with_regions(no_regions(sums.p))
     return CoinRecord(
         sums=sums,
-        kept=nothing,
+        kept=bare if acyclic else nothing,
         next_look=FIRST_LOOK,
         guess=guess_from(sums, sums.unknown),
         guards=GuardSums.empty(sums.p),

@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from causalfocus.arrays import Bools, Floats
+from causalfocus.kernels.randomized.regions import Regions
 
 
 @dataclass(frozen=True)
@@ -18,11 +19,14 @@ class Intervals:
     low, high : (p, p), row is the effect and column the cause; zero for what is known to be zero,
         infinite where there is no bound yet
     rounds : how many rounds with coins they rest on
+    regions : an ellipsoid for every row, at the same level, that holds all of what is left of it;
+        None where these are not kept
     """
 
     low: Floats
     high: Floats
     rounds: int
+    regions: Regions | None = None
 
     @cached_property
     def is_refuted(self) -> Bools:
@@ -43,10 +47,15 @@ class Intervals:
         return found
 
     def intersect(self, later: "Intervals") -> "Intervals":
-        """What both leave; they must be of the same level and of one run."""
-        return Intervals(
-            np.maximum(self.low, later.low), np.minimum(self.high, later.high), later.rounds
-        )
+        """What both leave; they must be of the same level and of one run. The regions are the
+        later ones, if there are any.
+        """
+        low, high = np.maximum(self.low, later.low), np.minimum(self.high, later.high)
+        return Intervals(low, high, later.rounds, later.regions or self.regions)
+
+    def with_regions(self, regions: Regions | None) -> "Intervals":
+        """The same with other regions."""
+        return Intervals(self.low, self.high, self.rounds, regions)
 
 
 def no_intervals(unknown: Bools) -> Intervals:

@@ -30,7 +30,7 @@ none is left.
 **What is known before.** The box may start from one that holds the true row at the same level, by
 tests of earlier rounds. All tests of all times pass at the truth on one event of probability 1 -
 delta. On it the truth is in that box, so it is among the rows over which V is bounded here, and it
-passes: the result holds it on the same event.
+passes: the result holds it on the same event. The same goes for an ellipsoid (`regions`).
 
 **Coefficients that are zero.** A coefficient that is certain to be zero on that event is no
 dimension any more: the true row is among those without it, and passes. All of the above is then of
@@ -59,6 +59,7 @@ from causalfocus.kernels.randomized.matrices import (
     multiply,
 )
 from causalfocus.kernels.randomized.records import Stakes, Sums
+from causalfocus.kernels.randomized.regions import Region, ball_of, region_of
 from causalfocus.kernels.randomized.row_tests import (
     SCALE,
     Family,
@@ -74,6 +75,9 @@ SAFETY = 1e-4
 
 STEPS = 4
 """How often the box is made smaller."""
+
+LESS = 0.98
+"""How much smaller an ellipsoid has to be than the one that is kept, to be kept in its place."""
 
 PASSES = 6
 """Over the parts of a sum, to see which are bounded by themselves."""
@@ -93,6 +97,13 @@ class Sizes(NamedTuple):
 
     large: Floats
     n: int
+
+
+class Left(NamedTuple):
+    """What is left of a row: bounds of its unknown coefficients, and a region that holds it."""
+
+    box: Box
+    region: Region
 
 
 class Levels(NamedTuple):
@@ -283,6 +294,20 @@ def _box_of(row: Row, ball: Ball, known: Box) -> Box:
 
 
 @kernel
+def _share_of(ball: Ball, row: Row) -> float:
+    """Return the share of the grams in an ellipsoid; infinity if there is none."""
+    if math.isinf(ball.radius):
+        return math.inf
+    return largest_share(ball.form, ball.upper, row.grams)
+
+
+@kernel
+def _spread(ball: Ball, share: float) -> float:
+    """Return how far V can grow over an ellipsoid to second order."""
+    return share * ball.radius**2
+
+
+@kernel
 def bound_row(
     sums: Sums,
     stakes: Stakes,
@@ -292,16 +317,17 @@ def bound_row(
     level: float,
     own: Nats,
     of: Sizes,
-    known: Box,
+    known: Left,
     at_start: Ints,
-) -> Box:
-    """Return bounds of the unknown coefficients of row j over all rows that no test rejects at a
-    level in nats; infinite where there are none. If some low is above its high, no row is left.
+) -> Left:
+    """Return what is left of row j, all rows that no test rejects at a level in nats: bounds of its
+    unknown coefficients, infinite where there are none. If some low is above its high, no row is
+    left.
 
     own : nats on top of the level for every test: its share of the error probability; of a
         direction, for equal shares
     of : the sizes that were given before the first round
-    known : bounds at the same level by earlier rounds, infinite if there are none
+    known : what earlier rounds left at the same level, infinite where there were no bounds
     at_start : the coefficients that were unknown at the start: `causes`, and those that are certain
         to be zero by now, of which the reference is zero as well
     """
@@ -309,7 +335,7 @@ def bound_row(
     nothing = Box(np.full(u, -math.inf), np.full(u, math.inf))
     row = row_of_tests(sums, stakes, j, causes, coins, len(at_start))
     if not row.is_bounded:
-        return nothing
+        return Left(nothing, known.region)
     ratios = largest_ratios(row)
     if len(at_start) > u:
         ratios = Ratios(ratios.largest, min(ratios.least_scale, least_scale(stakes, j, at_start)))
@@ -317,16 +343,22 @@ def bound_row(
     above = Nats(
         level + own.all_coins + SAFETY, level + own.aim + SAFETY, level + own.direction + SAFETY
     )
-    ball = smallest_ellipsoid(row, ratios, scale, above)
-    if math.isinf(ball.radius):
-        return nothing
-    if ball.radius == NO_ROW:
-        return Box(nothing.high, nothing.low)
     reference = np.empty(u)
     for r in range(u):
         reference[r] = stakes.references[j, causes[r]]
-    box = _box_of(row, ball, Box(known.low - reference, known.high - reference))
+    before = ball_of(known.region, row, reference)
+    ball = smallest_ellipsoid(row, ratios, scale, above, before)
+    if math.isinf(ball.radius) or not scale > 0.0:
+        return Left(nothing, known.region)
+    if ball.radius == NO_ROW:
+        return Left(Box(nothing.high, nothing.low), known.region)
     share = largest_share(ball.form, ball.upper, row.grams)
+    if not math.isfinite(share):
+        return Left(nothing, known.region)
+    region = known.region
+    if _spread(ball, share) < LESS * _spread(before, _share_of(before, row)):
+        region = region_of(ball, row, reference)
+    box = _box_of(row, ball, Box(known.box.low - reference, known.box.high - reference))
     ends = _ends(row, reference, of.large)
     there, weights = move_centre(row.directions, row.grams, ball.middle), _weights(row)
     sizes = ball.radius * dual_lengths(ball.upper, row.directions.moves)
@@ -342,7 +374,8 @@ def bound_row(
         reach = Reaches(anywhere, large)
         _cut(row, ball, weights, reach, ends, box)
         _cut(row, ball, _fewer(weights, sizes, anywhere), reach, ends, box)
-    return Box(
+    bounds = Box(
         reference + row.units * (row.centre + box.low),
         reference + row.units * (row.centre + box.high),
     )
+    return Left(bounds, region)

@@ -24,6 +24,10 @@ v over E, a row that an aim leaves has (S_a(0) - L_a . y)^2 <= g^2 = (v + rho)(2
 rho)), which rises with v: one more inequality that every row of E fulfils that is left, and so one
 more to take means with.
 
+**What earlier rounds left.** An ellipsoid that they left holds the true row on the same event
+(`regions`). It is one more inequality, and where U reaches less over it than over that of `ball`,
+the one to start from.
+
 **Largest values.** For k with k form - N positive definite, over v' form v <= radius^2
 
     -2 c . v + v' N v  <=  k radius^2 + c' (k form - N)^-1 c,
@@ -223,6 +227,18 @@ def inequality_over(row: Row, common: Common, ball: Ball, reach: Reach, h: float
     return _inequality(row, common, 2.0 * h + logs, added, sizes)
 
 
+@kernel
+def inequality_of(known: Ball, ball: Ball) -> Inequality:
+    """Return that of an ellipsoid that is known, in units of the square of another's radius; where
+    nothing is known, one that all rows fulfil.
+    """
+    if math.isinf(known.radius):
+        return Inequality(np.zeros(ball.form.shape), np.zeros(len(ball.middle)), -(ball.radius**2))
+    unit = (ball.radius / known.radius) ** 2 if known.radius > 0.0 else 1.0
+    pull = unit * apply(known.form, known.middle)
+    return Inequality(unit * known.form, pull, dot(pull, known.middle) - unit * known.radius**2)
+
+
 class Held(NamedTuple):
     """An ellipsoid, and how far U reaches over it."""
 
@@ -247,24 +263,37 @@ def _best_mean(held: Held, common: Common, more: Inequality, parts: tuple[float,
 
 
 @kernel
-def smallest_ellipsoid(row: Row, ratios: Ratios, scale: float, h: Nats) -> Ball:
+def _start(common: Common, first: Ball, known: Ball) -> Held:
+    """Return the one of two ellipsoids over which U reaches less."""
+    one, other = Held(first, reach_of(common, first)), Held(known, reach_of(common, known))
+    return other if other.reach.most < one.reach.most else one
+
+
+@kernel
+def smallest_ellipsoid(row: Row, ratios: Ratios, scale: float, h: Nats, known: Ball) -> Ball:
     """Return an ellipsoid that holds all rows that the coins and the aims leave at levels in nats.
 
     scale : rho of the aims
+    known : one that earlier rounds left at the same levels; infinite if there is none
     """
     ball = first_ball(row, ratios, h.all_coins)
-    if math.isinf(ball.radius) or ball.radius == NO_ROW:
-        return ball
+    if ball.radius == NO_ROW or known.radius == NO_ROW:
+        return Ball(ball.middle, ball.form, ball.upper, NO_ROW)
+    if math.isinf(ball.radius) and (math.isinf(known.radius) or not ratios.least_scale > 0.0):
+        return known
     common = common_growth(row, ratios)
-    held = Held(ball, reach_of(common, ball))
+    held = _start(common, ball, known)
     for _ in range(STEPS):
         before = held.reach.most
         more = inequality_over(row, common, held.ball, held.reach, h.all_coins)
         held = _best_mean(held, common, more, PARTS)
-        for a in range(N_AIMS):
+        for a in range(N_AIMS + 1):
             if held.ball.radius == NO_ROW:
                 return held.ball
-            more = aim_over(row, held.ball, a, scale, h.aim)
+            if a < N_AIMS:
+                more = aim_over(row, held.ball, a, scale, h.aim)
+            else:
+                more = inequality_of(known, held.ball)
             held = _best_mean(held, common, more, PARTS_OF_AIMS)
         if held.ball.radius == NO_ROW or not held.reach.most < (1.0 - LEAST_GAIN) * before:
             break
