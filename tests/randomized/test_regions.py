@@ -85,11 +85,14 @@ def test_a_region_holds_its_ellipsoid_in_any_coordinates(seed: int, u: int, size
         assert not is_in(back, there, 0.999).any()
 
 
-def test_what_seven_digits_do_not_hold_is_not_kept() -> None:
+@pytest.mark.parametrize(("short", "is_kept"), [(1e-9, False), (1e-7, False), (1e-5, True)])
+def test_what_seven_digits_do_not_hold_is_not_kept(short: float, is_kept: bool) -> None:
     rng = np.random.default_rng(0)
-    form = np.array([[1.0, 1.0 - 1e-9], [1.0 - 1e-9, 1.0]])
+    form = np.array([[1.0, 1.0 - short], [1.0 - short, 1.0]])
     thin = Ball(np.zeros(2), form, np.linalg.cholesky(form).T.copy(), 1.0)
-    assert math.isinf(region_of(thin, a_row(rng, 2, 1.0), np.zeros(2)).radius)
+    found = region_of(thin, a_row(rng, 2, 1.0), np.zeros(2))
+    assert math.isfinite(found.radius) == is_kept
+    assert not is_kept or np.linalg.eigvalsh(found.form).min() > 1e-6
 
 
 @settings(deadline=None)
@@ -106,7 +109,8 @@ def test_a_section_is_what_is_left_where_some_coefficients_are_zero(
     found = section(region, is_left)
     b = np.where(is_left, 3.0 * rng.normal(size=(400, u)) * units, 0.0)
     if found.radius > 0.0:  # and on the border of the section, a little in and out
-        small = Ball(np.zeros(left), found.form, np.linalg.cholesky(found.form).T, found.radius)
+        upper = np.asarray(np.linalg.cholesky(found.form).T, np.float64)
+        small = Ball(np.zeros(left), found.form, upper, found.radius)
         b[:200, is_left] = found.middle + found.units * on_border(rng, small, 200) * np.where(
             np.arange(200) % 2, 0.999, 1.001
         ).reshape(-1, 1)
@@ -178,23 +182,6 @@ def test_rows_that_pass_at_all_looks_are_never_lost(weights: Floats) -> None:
                 assert abs(x) <= 1.0 and abs(z) <= 1.0
                 assert y @ region.form @ y <= region.radius**2
     assert n_passed > 30
-
-
-def test_rounds_without_a_coin_take_nothing_away() -> None:
-    """After them the row is as narrow as before, and narrows on at once; without the region it
-    does not.
-    """
-    ends = {}
-    for keeps in (True, False):
-        one = bench(CHAIN, hidden, seed=5)
-        known = no_intervals(EVERYTHING).with_regions(no_regions(3) if keeps else None)
-        for n, may_be_set in [*MOSTLY_ONE, (400, np.array([False, True, False]))]:
-            for _ in range(n // 50):
-                play_only(one, 50, may_be_set)
-                known = known.intersect(intervals_at(one.state, LEVEL, known))
-            ends[keeps, n] = known.half[2, 1]
-    print(ends)
-    assert ends[True, 400] < 0.95 * ends[False, 400]
 
 
 def test_a_system_in_which_one_pair_was_late_is_settled() -> None:

@@ -23,11 +23,19 @@ from causalfocus.allocation.set_plan import SetPlan
 from causalfocus.arrays import Bools, Floats, Ints
 from causalfocus.errors import InvalidInputError
 from causalfocus.kernels.randomized.cut import Room
-from causalfocus.kernels.randomized.game import Choice, Design, play, with_explored
+from causalfocus.kernels.randomized.game import (
+    FIRST_STEPS,
+    Choice,
+    Design,
+    play,
+    times_that_suffice,
+    with_explored,
+)
 from causalfocus.kernels.randomized.responses import responses_to
 from causalfocus.kernels.randomized.widths import (
     Means,
     Stand,
+    all_means,
     independent_means,
     loads_of,
     means_of,
@@ -165,8 +173,20 @@ def _usual_means(task: CoinTask) -> Means:
     return _means(task, sets, np.full(len(sets), 1.0 / max(len(sets), 1)))
 
 
+def moves_of(task: CoinTask, done: SetPlan) -> Floats:
+    """Return what the coins moved (p, p, p) on average in rounds of some sets, if the task's
+    weights are those of the system.
+    """
+    found: Floats = _means(task, done.sets, done.shares).moves
+    return found
+
+
 def plan_rounds(
-    task: CoinTask, covered: Floats, ahead: float, last: SetPlan | None = None
+    task: CoinTask,
+    covered: Floats,
+    ahead: float,
+    last: SetPlan | None = None,
+    moved: Floats | None = None,
 ) -> CoinPlan:
     """Return where the next rounds go, so that all pairs are settled at the least cost.
 
@@ -177,6 +197,8 @@ def plan_rounds(
     ahead : how many rounds to plan for. If less is needed, the plan is for narrower intervals
     last : an earlier plan to begin with; the new one foretells at most a percent more than to go
         on with it
+    moved : (p, p, p), what the coins moved in the rounds so far (`moves_of`); without it, what they
+        move in those that are planned
 
     Examples
     --------
@@ -190,18 +212,18 @@ def plan_rounds(
     """
     if not (math.isfinite(ahead) and ahead > 0.0):
         raise InvalidInputError(f"ahead is a positive number of rounds, got {ahead!r}.")
-    stand = task.stand(covered, playable=True)
+    stand, present = task.stand(covered, moved, playable=True), task.stand(covered, moved)
     if not (stand.scales > 0.0).any():
         sets = explored_sets(task.coins, task.at_once, task.p)
         design = Design(sets, np.ones(len(sets)), 0.0, 0.0)
-        return _plan(task, covered, ahead, design)
-    plan = _plan(task, covered, ahead, _design(task, stand, last))
+        return _plan(task, present, ahead, design)
+    plan = _plan(task, present, ahead, _design(task, stand, last))
     if plan.rounds < ahead:
-        means = _means(task, plan.sets, plan.shares)
-        left = ratios(loads_of(stand, means), stand.covered + means.tosses).max()
-        further = task.stand(covered, factor=1.0 / left, playable=True)
+        means = all_means(stand, _means(task, plan.sets, plan.shares))
+        left = ratios(loads_of(stand, means), means.tosses).max()
+        further = task.stand(covered, moved, factor=1.0 / left, playable=True)
         design = _design(task, further, SetPlan(plan.sets, plan.shares))
-        return _plan(task, covered, ahead, design)
+        return _plan(task, present, ahead, design)
     return plan
 
 
@@ -212,21 +234,21 @@ def _design(task: CoinTask, stand: Stand, last: SetPlan | None) -> Design:
     return Design(found.sets, with_explored(choice, found.rounds), found.cost, found.least)
 
 
-def _plan(task: CoinTask, covered: Floats, ahead: float, design: Design) -> CoinPlan:
+def _plan(task: CoinTask, stand: Stand, ahead: float, design: Design) -> CoinPlan:
     """From rounds in the right proportion to the plan."""
     kept = design.rounds > LEAST_SHARE * design.rounds.sum()
     sets, rounds = design.sets[kept], design.rounds[kept]
     shares = ahead * rounds / rounds.sum() if len(rounds) else rounds
     means = _means(task, sets, shares)
-    loads = loads_of(task.stand(covered), means)
-    to_go = ahead * times_to_go(loads, covered, means.tosses)
+    total = all_means(stand, means)
+    to_go = ahead * times_to_go(loads_of(stand, total), stand.covered, means.tosses)
     costs = task.base_cost + sets @ task.costs_of_each
     longest = float(to_go.max(initial=0.0))
     cost = longest * float(costs @ shares) / ahead if longest > 0.0 else 0.0
     return CoinPlan(
         sets=sets,
         shares=shares,
-        half_widths=_half_widths(task, covered + means.tosses, means),
+        half_widths=_half_widths(task, total),
         to_go=to_go,
         rounds=longest,
         cost=cost,
@@ -234,36 +256,52 @@ def _plan(task: CoinTask, covered: Floats, ahead: float, design: Design) -> Coin
     )
 
 
-def _half_widths(task: CoinTask, tosses: Floats, means: Means) -> Floats:
+def _half_widths(task: CoinTask, means: Means) -> Floats:
     """(p, p), for every effect of a variable that has a coin, asked for or not; 0 where there is
     none.
+
+    means : of all rounds
     """
     unit = replace(task, radii=np.ones((task.p, task.p)))
-    found: Floats = np.sqrt(ratios(loads_of(unit.stand(tosses), means), tosses))
+    found: Floats = np.sqrt(ratios(loads_of(unit.stand(means.tosses), means), means.tosses))
     return found
 
 
-def half_widths(task: CoinTask, covered: Floats, plan: CoinPlan | None = None) -> Floats:
+def half_widths(
+    task: CoinTask,
+    covered: Floats,
+    plan: CoinPlan | None = None,
+    moved: Floats | None = None,
+) -> Floats:
     """Return the half widths (p, p) that are foretold for rounds that are covered; infinite where a
     coin is lacking, 0 on the diagonal.
 
     plan : by which they were covered; without one, by the sets that are explored
+    moved : (p, p, p), what the coins moved in them, where that is known
     """
-    means = _usual_means(task) if plan is None else _means(task, plan.sets, plan.shares)
-    return _half_widths(task, task.stand(covered).covered, means)
+    moves = moved
+    if moves is None:
+        means = _usual_means(task) if plan is None else _means(task, plan.sets, plan.shares)
+        moves = means.moves
+    return _half_widths(task, Means(task.stand(covered).covered, moves))
 
 
-def rounds_to_go(task: CoinTask, covered: Floats, plan: CoinPlan | SetPlan | None = None) -> float:
+def rounds_to_go(
+    task: CoinTask,
+    covered: Floats,
+    plan: CoinPlan | SetPlan | None = None,
+    moved: Floats | None = None,
+) -> float:
     """Return how many rounds remain until all pairs are settled, along the shares of a plan;
     infinite if that never happens.
 
     plan : without one, it is made
+    moved : (p, p, p), what the coins moved in the rounds that are covered, where that is known
     """
     if plan is None:
-        return plan_rounds(task, covered, 1.0).rounds
+        plan = plan_rounds(task, covered, 1.0, moved=moved)
     means = _means(task, plan.sets, plan.shares)
-    stand = task.stand(covered)
-    times = time_for_all(loads_of(stand, means), stand.covered, means.tosses)
+    times = times_that_suffice(task.stand(covered, moved), means, FIRST_STEPS)
     return times * float(plan.shares.sum()) if times > 0.0 else 0.0
 
 

@@ -120,12 +120,20 @@ class CoinTask:
         found: Floats = 2.0 * self.nats * self.noise[:, None] / radii**2
         return found
 
-    def stand(self, covered: Floats, *, factor: float = 1.0, playable: bool = False) -> Stand:
+    def stand(
+        self,
+        covered: Floats,
+        moved: Floats | None = None,
+        *,
+        factor: float = 1.0,
+        playable: bool = False,
+    ) -> Stand:
         """For the kernels.
 
         Parameters
         ----------
         covered : (p, p), rounds with the column's variable set and the row's free
+        moved : (p, p, p), what the coins moved in them; None if that is not known
         factor : by which squared radii are smaller
         playable : without effects of variables that have no coin: these are never settled
         """
@@ -138,4 +146,5 @@ class CoinTask:
         if playable:
             scales = np.where(self.half_ranges > 0.0, scales, 0.0)
         given = np.array(covered, dtype=np.float64)
-        return Stand(self.weights, self.half_ranges, scales, given, self.regressors)
+        before = np.zeros((0, 0, 0)) if moved is None else moved
+        return Stand(self.weights, self.half_ranges, scales, given, self.regressors, before)

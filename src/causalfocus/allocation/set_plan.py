@@ -16,6 +16,13 @@ class SetPlan(NamedTuple):
     shares: Floats
 
 
+class Course(NamedTuple):
+    """What was planned last, None if nothing was, and what was done: sets and rounds of each."""
+
+    last: SetPlan | None
+    done: SetPlan
+
+
 @dataclass(frozen=True)
 class Shares:
     """Shares of some choices, from some round on.

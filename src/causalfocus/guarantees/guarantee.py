@@ -32,7 +32,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from causalfocus.allocation.pursuit import Stage
-from causalfocus.allocation.set_plan import SetPlan
+from causalfocus.allocation.set_plan import Course, SetPlan
 from causalfocus.arrays import Bools, Floats
 from causalfocus.errors import InvalidInputError
 from causalfocus.guarantees.alarm import Alarm
@@ -184,13 +184,11 @@ class Guarantee(ABC):
         del number, row
         return coins
 
-    def plan(self, moments: Moments, estimate: LinearSEM, last: SetPlan | None) -> SetPlan | None:
+    def plan(self, moments: Moments, estimate: LinearSEM, course: Course) -> SetPlan | None:
         """Which variables to set in the rounds to come, and how often, by what is known now; None
         of a rule that makes no plans.
-
-        last : the plan before
         """
-        del moments, estimate, last
+        del moments, estimate, course
         return None
 
     def own_design(self, model: LinearSEM) -> OwnDesign | None:
@@ -199,12 +197,12 @@ class Guarantee(ABC):
         return None
 
     def rounds_to_go(
-        self, moments: Moments, estimate: LinearSEM, last: SetPlan | None = None
+        self, moments: Moments, estimate: LinearSEM, course: Course
     ) -> float | None:
         """Rounds to the stop if the system is as it is estimated, from what is known already and
         along the present plan; None of a rule that foretells from the start alone.
         """
-        del moments, estimate, last
+        del moments, estimate, course
         return None
 
     @abstractmethod

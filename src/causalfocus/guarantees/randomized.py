@@ -22,7 +22,7 @@ from typing import ClassVar, Final
 
 import numpy as np
 
-from causalfocus.allocation.set_plan import SetPlan
+from causalfocus.allocation.set_plan import Course, SetPlan
 from causalfocus.arrays import Bools, Floats
 from causalfocus.errors import InvalidInputError, UnidentifiableError
 from causalfocus.guarantees.alarm import Alarm, Kind
@@ -271,16 +271,14 @@ class RandomizedRule(Guarantee):
         """The number of variables."""
         return len(self.actions.names)
 
-    def plan(self, moments: Moments, estimate: LinearSEM, last: SetPlan | None) -> SetPlan:
-        return plan_for(self, moments, estimate, last)
+    def plan(self, moments: Moments, estimate: LinearSEM, course: Course) -> SetPlan:
+        return plan_for(self, moments, estimate, course)
 
     def own_design(self, model: LinearSEM) -> OwnDesign:
         return design_of(self, model)
 
-    def rounds_to_go(
-        self, moments: Moments, estimate: LinearSEM, last: SetPlan | None = None
-    ) -> float:
-        return more_rounds(self, moments, estimate, last)
+    def rounds_to_go(self, moments: Moments, estimate: LinearSEM, course: Course) -> float:
+        return more_rounds(self, moments, estimate, course)
 
     def forecast(
         self, model: LinearSEM, share: Callable[[float], dict[Action, float]], start: float = 1.0

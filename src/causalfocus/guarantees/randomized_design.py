@@ -14,11 +14,12 @@ from causalfocus.allocation.coin_game import (
     coin_complexity,
     half_widths,
     ideal_shares,
+    moves_of,
     plan_rounds,
     rounds_to_go,
 )
 from causalfocus.allocation.coin_task import CoinTask
-from causalfocus.allocation.set_plan import SetPlan
+from causalfocus.allocation.set_plan import Course, SetPlan
 from causalfocus.arrays import Bools, Floats
 from causalfocus.guarantees.closure import against_order
 from causalfocus.guarantees.randomized_intervals import own_nats
@@ -143,13 +144,22 @@ def task_of(
     )
 
 
-def _present_task(
-    rule: "RandomizedRule", moments: Moments, estimate: LinearSEM
-) -> tuple[CoinTask, Floats]:
-    """What is to be settled still, and the rounds that are covered."""
+class _Present(NamedTuple):
+    """What is to be settled still, the rounds that are covered (p, p), and what the coins moved in
+    them (p, p, p); None if nothing was done.
+    """
+
+    task: CoinTask
+    covered: Floats
+    moved: Floats | None
+
+
+def _present(
+    rule: "RandomizedRule", moments: Moments, estimate: LinearSEM, done: SetPlan | None
+) -> _Present:
     p, coins = rule.p, moments.coins
     if coins is None:
-        return task_of(rule, estimate, None, 1.0), np.zeros((p, p))
+        return _Present(task_of(rule, estimate, None, 1.0), np.zeros((p, p)), None)
     covered = coins.sums.coverage
     is_settled = rule.demands.holds(coins.kept, estimate.weights)
     noise = np.where(coins.sums.is_begun, coins.guess.noise, estimate.noise_variances)
@@ -157,15 +167,17 @@ def _present_task(
     tosses = float(covered.sum() / max(np.count_nonzero(covered), 1))
     unknown = left_unknown(coins)
     task = task_of(rule, known, is_settled, tosses, unknown)
-    return _with_experience(task, covered, coins.kept, unknown), covered
+    moved = moves_of(task, done) if done is not None and done.shares.any() else None
+    foretold = half_widths(replace(task, may_act=unknown), covered, moved=moved)
+    return _Present(_with_experience(task, foretold, coins.kept), covered, moved)
 
 
-def _with_experience(task: CoinTask, covered: Floats, kept: Intervals, unknown: Bools) -> CoinTask:
+def _with_experience(task: CoinTask, foretold: Floats, kept: Intervals) -> CoinTask:
     """The task with smaller radii where intervals are wider than is foretold: it leaves out what is
-    of second order, and pairs differ in that. Foretold is what can be told with all effects that
-    there may still be (p, p), without foresight.
+    of second order, and pairs differ in that.
+
+    foretold : (p, p), half widths with all effects that there may still be, without foresight
     """
-    foretold = half_widths(replace(task, may_act=unknown), covered)
     is_known = np.isfinite(kept.half) & np.isfinite(foretold) & (foretold > 0.0)
     factor = np.ones(foretold.shape)
     factor[is_known] = kept.half[is_known] / foretold[is_known]
@@ -178,33 +190,29 @@ def _with_experience(task: CoinTask, covered: Floats, kept: Intervals, unknown: 
 
 
 def plan_for(
-    rule: "RandomizedRule", moments: Moments, estimate: LinearSEM, last: SetPlan | None
+    rule: "RandomizedRule", moments: Moments, estimate: LinearSEM, course: Course
 ) -> SetPlan:
-    """Which variables to set in the rounds to come.
-
-    last : the plan before
-    """
-    task, covered = _present_task(rule, moments, estimate)
+    """Which variables to set in the rounds to come."""
+    task, covered, moved = _present(rule, moments, estimate, course.done)
     ahead = max(LEAST_AHEAD, PLAN_AHEAD * moments.n)
-    found = plan_rounds(task, covered, ahead, last)
+    found = plan_rounds(task, covered, ahead, course.last, moved)
     if not len(found.sets):
         return SetPlan(np.zeros((1, rule.p), dtype=np.bool_), np.ones(1))
     return SetPlan(found.sets, found.shares / found.shares.sum())
 
 
 def more_rounds(
-    rule: "RandomizedRule", moments: Moments, estimate: LinearSEM, last: SetPlan | None
+    rule: "RandomizedRule", moments: Moments, estimate: LinearSEM, course: Course
 ) -> float:
-    """Rounds to go until all pairs are settled, if the system is as it is estimated.
-
-    last : the present plan; with many variables, along this one
+    """Rounds to go until all pairs are settled, if the system is as it is estimated; with many
+    variables, along the present plan.
     """
-    task, covered = _present_task(rule, moments, estimate)
-    if last is not None and rule.p > MOST_PLANNED:
-        along = rounds_to_go(task, covered, last)
+    task, covered, moved = _present(rule, moments, estimate, course.done)
+    if course.last is not None and rule.p > MOST_PLANNED:
+        along = rounds_to_go(task, covered, course.last, moved)
         if math.isfinite(along):
             return along
-    return rounds_to_go(task, covered)
+    return rounds_to_go(task, covered, moved=moved)
 
 
 def design_of(rule: "RandomizedRule", model: LinearSEM) -> OwnDesign:

@@ -23,12 +23,12 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from causalfocus.arrays import Bools, Floats, Ints
+from causalfocus.arrays import Bools, Floats
 from causalfocus.errors import InvalidInputError
-from causalfocus.kernels.randomized.box import Box, Left, Sizes, bound_row
 from causalfocus.kernels.randomized.ellipsoid import Nats
+from causalfocus.kernels.randomized.left import Asked, Known, bound_rows
 from causalfocus.kernels.randomized.records import N_AIMS
-from causalfocus.kernels.randomized.regions import Region, Regions, put_region, region_at, section
+from causalfocus.kernels.randomized.regions import no_regions
 from causalfocus.moments.effect_intervals import Intervals, no_intervals
 from causalfocus.moments.randomized_sums import RandomizedSums
 from causalfocus.moments.reading import Reading
@@ -74,7 +74,7 @@ def own_nats(unknown: Bools, acyclic: bool = False) -> Nats:
     if acyclic:
         others += SHARE_OF_DESCENTS
     return Nats(
-        all_coins=math.log(2 * n_rows / SHARE_OF_ALL_COINS),
+        all_coins=math.log(3 * n_rows / SHARE_OF_ALL_COINS),
         aim=math.log(N_AIMS * n_rows / SHARE_OF_AIMS),
         direction=math.log(n_pairs / (1.0 - others)),
     )
@@ -120,32 +120,13 @@ def narrow(
     ruled_out : (p, p), coefficients that are certain to be zero, and are in what is known
     rows : (p,), those to go through; None for all
     """
-    low, high = known.low.copy(), known.high.copy()
-    reading, earlier = reading.without(ruled_out), known.regions
-    regions = None if earlier is None else earlier.copied()
-    for j in range(sums.p) if rows is None else np.flatnonzero(rows).tolist():
-        at_start = np.flatnonzero(sums.unknown[j])
-        causes = np.flatnonzero(sums.unknown[j] & ~ruled_out[j])
-        coins = np.flatnonzero(reading.sums.pool.counts[j] > 0.0)
-        if len(causes) and len(causes) <= len(coins):
-            of = Sizes(sums.large[j, causes], len(at_start))
-            box, given = Box(low[j, causes], high[j, causes]), (reading.sums, reading.stakes)
-            before = Left(box, _region_before(regions, j, at_start, ~ruled_out[j, at_start]))
-            after = bound_row(*given, j, causes, coins, level, own, of, before, at_start)
-            low[j, causes] = np.maximum(box.low, after.box.low)
-            high[j, causes] = np.minimum(box.high, after.box.high)
-            if regions is not None and len(causes) == len(at_start):
-                put_region(regions, j, causes, after.region)
-    return Intervals(low, high, sums.n, regions)
-
-
-def _region_before(regions: Regions | None, j: int, at_start: Ints, is_left: Bools) -> Region:
-    """What earlier looks left of the coefficients of a row that are left, (u,)."""
-    if regions is None:
-        u = int(is_left.sum())
-        return Region(np.zeros(u), np.ones(u), np.zeros((u, u)), math.inf)
-    found: Region = section(region_at(regions, j, at_start), is_left)
-    return found
+    reading, regions = reading.without(ruled_out), known.regions
+    kept = no_regions(0) if regions is None else regions.copied()
+    found = Known(known.low.copy(), known.high.copy(), kept)
+    asked = Asked(sums.unknown, ruled_out, sums.large)
+    which = np.arange(sums.p) if rows is None else np.flatnonzero(rows)
+    bound_rows(reading.sums, reading.stakes, asked, which, level, own, found)
+    return Intervals(found.low, found.high, sums.n, None if regions is None else kept)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from causalfocus.allocation import (
     pursued_action,
     track,
 )
-from causalfocus.allocation.set_plan import SetPlan, Shares
+from causalfocus.allocation.set_plan import Course, SetPlan, Shares
 from causalfocus.arrays import Floats
 from causalfocus.guarantees.decision import Decision
 from causalfocus.guarantees.guarantee import Guarantee
@@ -206,7 +206,7 @@ class Rounds:
         rounds = round(moments.n)
         if rounds < schedule.next_plan:
             return rule, counts, schedule
-        plan = rule.plan(moments, estimate, _plan_in(schedule, rule.choices))
+        plan = rule.plan(moments, estimate, _course(schedule, rule.choices, counts))
         if plan is None:
             return rule, counts, schedule
         choices = choices_with(rule.choices, plan.sets)
@@ -269,8 +269,8 @@ class Rounds:
         start alone.
         """
         standing = state.standing
-        plan = _plan_in(standing.schedule, standing.choices)
-        return standing.rule.rounds_to_go(self.moments_of(state), standing.estimate, plan)
+        course = _course(standing.schedule, standing.choices, state.counts)
+        return standing.rule.rounds_to_go(self.moments_of(state), standing.estimate, course)
 
     def next_index(
         self, state: FocusState, counts: Floats, t: int, latitude: Latitude | None = None
@@ -346,10 +346,14 @@ class Rounds:
         return pending * costs / (pending @ costs)
 
 
-def _plan_in(schedule: Schedule, choices: Choices) -> SetPlan | None:
-    """Which variables were planned to be set, and how often; None if nothing is planned."""
-    shares = schedule.shares
-    return None if shares is None else SetPlan(choices.arrays[0][shares.at], shares.shares)
+def _course(schedule: Schedule, choices: Choices, counts: Floats) -> Course:
+    """What is planned, and what was done.
+
+    counts : (k,), how often every choice was taken
+    """
+    sets, shares = choices.arrays[0], schedule.shares
+    last = None if shares is None else SetPlan(sets[shares.at], shares.shares)
+    return Course(last, SetPlan(sets[counts > 0.0], counts[counts > 0.0]))
 
 
 def _widen(state: FocusState, standing: Standing) -> FocusState:

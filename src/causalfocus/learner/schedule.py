@@ -25,11 +25,13 @@ quarter more, and so on, when all rivals are due to be looked at."""
 
 FIRST_PLAN: Final = 8
 PLAN_GROWTH: Final = 1.1
-PLAN_GROWTH_OF_MANY: Final = 1.2
-FEW: Final = 60
+FEW: Final = 10
+LONG_BEFORE: Final = 60
+EARLY_GROWTH: Final = 1.3
 """A rule that plans which variables to set does so before the first round, at 8 rounds for every
-variable, at a tenth more, and so on; with more than `FEW` variables, whose plans take long, at a
-fifth more."""
+variable, at a tenth more, and so on. With more than `FEW` variables, whose plans take long, the
+next one comes at three tenths more while there are fewer than 60 rounds for every variable: little
+is settled by then."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +68,7 @@ class Schedule:
         return replace(self, next_columns=max(FIRST_COLUMNS, math.ceil(rounds * COLUMN_GROWTH)))
 
     def after_plan(self, shares: Shares, rounds: int, p: int) -> "Schedule":
-        growth = PLAN_GROWTH if p <= FEW else PLAN_GROWTH_OF_MANY
+        is_early = p > FEW and rounds < LONG_BEFORE * p
+        growth = EARLY_GROWTH if is_early else PLAN_GROWTH
         next_plan = max(FIRST_PLAN * p, math.ceil(rounds * growth))
         return replace(self, shares=shares, next_plan=next_plan)

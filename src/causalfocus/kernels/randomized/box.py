@@ -52,6 +52,7 @@ from causalfocus.kernels.randomized.ellipsoid import (
     smallest_ellipsoid,
     squares_over,
 )
+from causalfocus.kernels.randomized.heading import heading_of
 from causalfocus.kernels.randomized.matrices import (
     dual_lengths,
     invert_any,
@@ -347,7 +348,8 @@ def bound_row(
     for r in range(u):
         reference[r] = stakes.references[j, causes[r]]
     before = ball_of(known.region, row, reference)
-    ball = smallest_ellipsoid(row, ratios, scale, above, before)
+    heading = heading_of(stakes, row, j, causes, coins, at_start)
+    ball = smallest_ellipsoid(row, ratios, scale, heading, above, before)
     if math.isinf(ball.radius) or not scale > 0.0:
         return Left(nothing, known.region)
     if ball.radius == NO_ROW:
@@ -357,7 +359,8 @@ def bound_row(
         return Left(nothing, known.region)
     region = known.region
     if _spread(ball, share) < LESS * _spread(before, _share_of(before, row)):
-        region = region_of(ball, row, reference)
+        smaller = region_of(ball, row, reference)
+        region = region if math.isinf(smaller.radius) else smaller
     box = _box_of(row, ball, Box(known.box.low - reference, known.box.high - reference))
     ends = _ends(row, reference, of.large)
     there, weights = move_centre(row.directions, row.grams, ball.middle), _weights(row)

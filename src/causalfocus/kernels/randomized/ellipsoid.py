@@ -43,6 +43,14 @@ import numpy as np
 from causalfocus.arrays import Floats
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.randomized.ball import NO_ROW, Ball, Ratios, first_ball
+from causalfocus.kernels.randomized.heading import (
+    N_STEPS,
+    STEP,
+    Heading,
+    ellipsoid_of_heading,
+    first_factor,
+    sides_of,
+)
 from causalfocus.kernels.randomized.matrices import (
     apply,
     apply_transposed,
@@ -62,6 +70,9 @@ STEPS = 12
 
 LEAST_GAIN = 0.005
 """Unless a step lowers U over the ellipsoid by less than such a share."""
+
+FAR = 3.0
+"""U over the first ellipsoid from which on that of the heading is looked at."""
 
 LEAST_GROWTH = 0.1
 """s keeps U + s above this."""
@@ -263,26 +274,70 @@ def _best_mean(held: Held, common: Common, more: Inequality, parts: tuple[float,
 
 
 @kernel
-def _start(common: Common, first: Ball, known: Ball) -> Held:
-    """Return the one of two ellipsoids over which U reaches less."""
-    one, other = Held(first, reach_of(common, first)), Held(known, reach_of(common, known))
-    return other if other.reach.most < one.reach.most else one
+def _better(common: Common, held: Held, other: Ball) -> Held:
+    """Return the one of two ellipsoids over which U reaches less; NO_ROW if either says so."""
+    if held.ball.radius == NO_ROW or other.radius == NO_ROW:
+        return Held(Ball(other.middle, other.form, other.upper, NO_ROW), held.reach)
+    there = reach_of(common, other)
+    return Held(other, there) if there.most < held.reach.most else held
 
 
 @kernel
-def smallest_ellipsoid(row: Row, ratios: Ratios, scale: float, h: Nats, known: Ball) -> Ball:
-    """Return an ellipsoid that holds all rows that the coins and the aims leave at levels in nats.
+def _with_heading(
+    held: Held, row: Row, ratios: Ratios, common: Common, heading: Heading, h: float
+) -> Held:
+    """Return the one of an ellipsoid and of those that the heading leaves over which U reaches
+    least; of several c, up to the first that is worse than one before it.
+    """
+    sides = sides_of(row, heading)
+    c, last = first_factor(sides), math.inf
+    for _ in range(N_STEPS):
+        one = ellipsoid_of_heading(sides, ratios, heading.share, h, c)
+        if one.radius == NO_ROW:
+            return Held(one, held.reach)
+        there = reach_of(common, one)
+        if there.most > last:
+            break
+        last = there.most
+        if last < held.reach.most:
+            held = Held(one, there)
+        c *= STEP
+    return held
+
+
+@kernel
+def _start(
+    row: Row, ratios: Ratios, common: Common, heading: Heading, h: float, known: Ball
+) -> Held:
+    """Return the best of the ellipsoids that are there without another; NO_ROW if one says so."""
+    first = first_ball(row, ratios, h)
+    held = Held(first, reach_of(common, first))
+    if first.radius == NO_ROW or known.radius == NO_ROW:
+        return Held(Ball(first.middle, first.form, first.upper, NO_ROW), held.reach)
+    other = Held(known, reach_of(common, known))
+    if other.reach.most < held.reach.most:
+        held = other
+    if held.reach.most > FAR:
+        held = _with_heading(held, row, ratios, common, heading, h)
+    return held
+
+
+@kernel
+def smallest_ellipsoid(
+    row: Row, ratios: Ratios, scale: float, heading: Heading, h: Nats, known: Ball
+) -> Ball:
+    """Return an ellipsoid that holds all rows that the coins, the heading and the aims leave at
+    levels in nats.
 
     scale : rho of the aims
     known : one that earlier rounds left at the same levels; infinite if there is none
     """
-    ball = first_ball(row, ratios, h.all_coins)
-    if ball.radius == NO_ROW or known.radius == NO_ROW:
-        return Ball(ball.middle, ball.form, ball.upper, NO_ROW)
-    if math.isinf(ball.radius) and (math.isinf(known.radius) or not ratios.least_scale > 0.0):
+    if not ratios.least_scale > 0.0:
         return known
     common = common_growth(row, ratios)
-    held = _start(common, ball, known)
+    held = _start(row, ratios, common, heading, h.all_coins, known)
+    if math.isinf(held.ball.radius) or held.ball.radius == NO_ROW:
+        return held.ball
     for _ in range(STEPS):
         before = held.reach.most
         more = inequality_over(row, common, held.ball, held.reach, h.all_coins)

@@ -42,6 +42,7 @@ from causalfocus.kernels.randomized.widths import (
     Means,
     Stand,
     Worths,
+    all_means,
     loads_of,
     means_of,
     ratios_and_worths,
@@ -54,6 +55,9 @@ GAP = 0.005
 
 EVERY = 2
 """Steps from one look at the cost, and one set that comes in, to the next."""
+
+FIRST_STEPS = 4
+"""To find how many rounds suffice, before the first step."""
 
 SHARE = 0.015
 """Of all rounds, for a set that comes in."""
@@ -128,11 +132,28 @@ def _is_among(sets: Bools, members: Bools) -> bool:
 
 
 @kernel
+def times_that_suffice(stand: Stand, means: Means, steps: int) -> float:
+    """Return how many times the rounds of some means suffice, beside those that are covered.
+
+    steps : how often it is found anew with what all coins would have moved by then; where it is not
+        known what they have moved, that does not change
+    """
+    times = 1.0
+    for _ in range(1 if len(stand.moved) == 0 else steps):
+        there = all_means(stand, Means(times * means.tosses, means.moves))
+        found = time_for_all(loads_of(stand, there), stand.covered, means.tosses)
+        if not 0.0 < found < math.inf:
+            return found
+        times = found
+    return times
+
+
+@kernel
 def _cost_that_suffices(
-    stand: Stand, choice: Choice, sets: Bools, rounds: Floats, responses: Responses
+    stand: Stand, choice: Choice, sets: Bools, rounds: Floats, responses: Responses, steps: int
 ) -> Design:
     means = means_of(sets, with_explored(choice, rounds), responses)
-    times = time_for_all(loads_of(stand, means), stand.covered, means.tosses)
+    times = times_that_suffice(stand, means, steps)
     costs = _with_share(choice, _costs(choice, sets))
     scaled = rounds * times if times > 0.0 else rounds.copy()
     return Design(sets.copy(), scaled, times * (costs * rounds).sum(), 0.0)
@@ -184,7 +205,7 @@ def play(stand: Stand, choice: Choice, steps: int) -> Design:
     p, is_coin = len(stand.weights), stand.half_ranges > 0.0
     sets, rounds, least = choice.sets.copy(), choice.rounds.copy(), 0.0
     responses = responses_to(stand.weights, is_coin, sets)
-    best = _cost_that_suffices(stand, choice, sets, rounds, responses)
+    best = _cost_that_suffices(stand, choice, sets, rounds, responses, FIRST_STEPS)
     rounds = best.rounds.copy()
     prices = np.where(stand.scales > 0.0, 1.0, 0.0)
     ratio, worths = np.zeros((p, p)), Worths(np.zeros((p, p)), np.zeros((p, p, p)))
@@ -200,7 +221,7 @@ def play(stand: Stand, choice: Choice, steps: int) -> Design:
             prices *= (rounds * costs).sum() / (gains * rounds * costs).sum()
             continue
         if step % EVERY == EVERY - 1:
-            found = _cost_that_suffices(stand, choice, sets, rounds, responses)
+            found = _cost_that_suffices(stand, choice, sets, rounds, responses, 1)
             if found.cost < best.cost:
                 best = found
             if choice.room.at_once <= 1:

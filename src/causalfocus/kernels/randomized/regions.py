@@ -14,6 +14,10 @@ either form, so the radius grows by the sum of these shifts.
 **Coefficients that are zero.** With some coefficients certain to be zero, the true row is in the
 section of the ellipsoid in which they are: y'Fy with those parts fixed is a quadratic of the rest.
 Its least value is a difference, and so known to a share of what it is a difference of (`LAST`).
+
+**Other units.** A form is kept with a diagonal of about one, and only if its least eigenvalue is
+above 1e-6 (`FIRM`). To turn it to other units, or to factor it, moves no entry by more than some
+1e-16 for each of at most hundreds of coefficients: y'Fy by less than a share of 1e-7 (`TURNED`).
 """
 
 import math
@@ -34,10 +38,16 @@ GROWN = (1e-5, 1e-3, 0.05)
 SHIFT = 1e-15
 """Of its size, more than a middle is rounded by."""
 
+FIRM = 1e-6
+"""Least eigenvalue of a form that is kept, in units in which its diagonal is one."""
+
 LAST = 1e-6
 """Of what it is a difference of, more than the least value over a section is off by: the condition
-of a form that is held by seven digits, times the precision of the arithmetic, is below it.
+of a form that is kept, times the precision of the arithmetic, is below it.
 """
+
+TURNED = 1e-7
+"""Share that the radius grows by for the rounding of a form in other units."""
 
 
 class Region(NamedTuple):
@@ -71,6 +81,12 @@ def no_regions(p: int) -> Regions:
     """Return that nothing is known of p rows."""
     forms = np.zeros((p, p * (p + 1) // 2), dtype=np.float32)
     return Regions(np.zeros((p, p)), np.ones((p, p)), forms, np.full(p, math.inf))
+
+
+@kernel
+def no_region(u: int) -> Region:
+    """Return that nothing is known of u coefficients."""
+    return Region(np.zeros(u), np.ones(u), np.zeros((u, u)), math.inf)
 
 
 @kernel
@@ -143,12 +159,14 @@ def ball_of(region: Region, row: Row, reference: Floats) -> Ball:
         return none
     if region.radius == NO_ROW:
         return Ball(middle, form, upper, NO_ROW)
-    return Ball(middle, form, upper, region.radius * (1.0 + 1e-9) + shift)
+    return Ball(middle, form, upper, region.radius * (1.0 + TURNED) + shift)
 
 
 @kernel
 def region_of(ball: Ball, row: Row, reference: Floats) -> Region:
-    """Return an ellipsoid of a row as it is kept; infinite where seven digits do not hold it."""
+    """Return an ellipsoid of a row as it is kept; infinite where seven digits do not hold it, or
+    where it is too thin.
+    """
     u = len(row.centre)
     units, middle, shift = np.empty(u), np.empty(u), 0.0
     for r in range(u):
@@ -158,6 +176,8 @@ def region_of(ball: Ball, row: Row, reference: Floats) -> Region:
         shift += SHIFT * far / (row.units[r] * units[r])
     exact = ball.form * units.reshape(u, 1) * units.reshape(1, u)
     rounded, upper = exact.astype(np.float32).astype(np.float64), np.empty((u, u))
+    if not factor(rounded - FIRM * np.eye(u), upper):
+        return Region(middle, row.units * units, rounded, math.inf)
     for more in GROWN:
         if factor((1.0 + more) * exact - rounded, upper):
             radius = ball.radius * math.sqrt(1.0 + more) * (1.0 + 1e-9) + shift

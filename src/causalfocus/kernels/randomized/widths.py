@@ -12,12 +12,13 @@ of M transposed, and at h nats
 Variables without a coin are no regressors: what goes through them is part of the responses. Nor
 are those that are known not to act on j: C is the inverse without their rows and columns, and their
 own coins are left out, though some might help. This is exact to first order, for loops and for any
-sets, where N counts the rounds that M is the mean of. Rounds that are covered already are taken to
-have moved what the others move on average.
+sets, where N counts the rounds that M is the mean of. Of rounds that are covered already it is given
+what the coins moved in them; where it is not, they are taken to have moved what the others move on
+average, so that M does not change with the number of others.
 
 **Worth.** Let f_jk = H_jk^2 / radius_jk^2, y_jk be prices, n_K the rounds with the set K and n_i
-those of them with i set and j free. N_i grows with every round with i set, and M_ir moves by
-(T_ri - M_ir) / n_i, T the response in this round; dC = -C dM' C. So one more round with K is worth
+the rounds that M is the mean of with i set and j free. N_i grows with every round with i set, and
+M_ir moves by (T_ri - M_ir) / n_i, T the response in this round; dC = -C dM' C. So one more round with K is worth
 
     sum over j not in K, i in K of  q_ji + 2 sum_r Z_jir (T_ri - M_jir),
         q_ji = sum_k x_jk C_ik^2 / (N_i^2 s_i^2),   x_jk = 2 h v_j y_jk / radius_jk^2,
@@ -45,7 +46,8 @@ class Stand(NamedTuple):
     """What is asked and known: direct effects (p, p), the half ranges of coins (p,), 0 for none,
     and f of every pair for a coin of half range one, tossed once: scales (p, p), 0 where nothing
     is asked. Rounds so far with the column's variable set and the row's free: covered (p, p). Which
-    effects there may be: may_act (p, p); nothing else is asked.
+    effects there may be: may_act (p, p); nothing else is asked. What the coins moved in rounds so
+    far: moved (p, p, p), as in `Means`, of no rows where that is not known.
     """
 
     weights: Floats
@@ -53,6 +55,7 @@ class Stand(NamedTuple):
     scales: Floats
     covered: Floats
     may_act: Bools
+    moved: Floats
 
 
 class Worths(NamedTuple):
@@ -154,9 +157,31 @@ def _isolation(moves: Floats, may_act: Bools) -> Floats:
 
 
 @kernel
+def all_means(stand: Stand, means: Means) -> Means:
+    """Return tosses and what coins move in all rounds, those that are covered included.
+
+    means : of the others
+    """
+    tosses = stand.covered + means.tosses
+    if len(stand.moved) == 0:
+        return Means(tosses, means.moves)
+    p, moves = len(tosses), means.moves.copy()
+    for j in range(p):
+        for i in range(p):
+            if stand.covered[j, i] > 0.0:
+                before = stand.covered[j, i] / tosses[j, i]
+                for r in range(p):
+                    change = stand.moved[j, i, r] - moves[j, i, r]
+                    moves[j, i, r] += before * change
+    return Means(tosses, moves)
+
+
+@kernel
 def loads_of(stand: Stand, means: Means) -> Floats:
     """Return (p, p, p), for row j, cause k and coin i: scale_jk C_ik^2 / s_i^2, which the tosses of
     i divide. Where the cause has no coin all are infinite.
+
+    means : of all rounds, or in proportion to them
     """
     p = len(stand.scales)
     found = np.zeros((p, p, p))
@@ -252,18 +277,20 @@ def ratios_and_worths(
     """Write f (p, p) of every pair, multiply the prices (p, p) by it, and write what one more round
     is worth at these.
 
+    means : of the rounds beside those that are covered
+
     Pairs that are asked must have coins, and all coins that they need must have been tossed.
     """
-    p = len(prices)
+    p, total = len(prices), all_means(stand, means)
+    mixed = means.tosses if len(stand.moved) == 0 else total.tosses
     per_toss, shared, paid = np.zeros(p), np.empty((p, p)), np.empty(p)
     for j in range(p):
-        back = _isolation(means.moves[j], stand.may_act[j])
+        back = _isolation(total.moves[j], stand.may_act[j])
         shared[:], worths.cuts[j], worths.pulls[j], ratio[j] = 0.0, 0.0, 0.0, 0.0
         for i in range(p):
             per_toss[i] = 0.0
-            if i != j and stand.half_ranges[i] > 0.0 and means.tosses[j, i] > 0.0:
-                n = stand.covered[j, i] + means.tosses[j, i]
-                per_toss[i] = 1.0 / (n * stand.half_ranges[i] ** 2)
+            if i != j and stand.half_ranges[i] > 0.0 and mixed[j, i] > 0.0:
+                per_toss[i] = 1.0 / (total.tosses[j, i] * stand.half_ranges[i] ** 2)
                 for r in range(p):
                     if back[r, i] != 0.0:
                         factor = back[r, i] * per_toss[i]
@@ -276,13 +303,12 @@ def ratios_and_worths(
         for i in range(p):
             if per_toss[i] > 0.0:
                 _add_worths(worths, j, i, back, shared, paid)
-                fresh = means.tosses[j, i]
-                worths.cuts[j, i] *= per_toss[i] / (stand.covered[j, i] + fresh)
+                worths.cuts[j, i] *= per_toss[i] / total.tosses[j, i]
                 for r in range(p):
-                    worths.pulls[j, i, r] *= 2.0 / fresh
+                    worths.pulls[j, i, r] *= 2.0 / mixed[j, i]
                 worths.pulls[j, i, i], worths.pulls[j, i, j] = 0.0, 0.0
                 for r in range(p):
-                    worths.cuts[j, i] -= worths.pulls[j, i, r] * means.moves[j, i, r]
+                    worths.cuts[j, i] -= worths.pulls[j, i, r] * total.moves[j, i, r]
 
 
 @kernel
