@@ -211,11 +211,14 @@ def bench(
 
 
 class Against(NamedTuple):
-    """Log evidence against a row: the larger one of all coins, of directions (p,), and of aims."""
+    """Log evidence against a row: the larger one of all coins, of directions (p,), of aims, and of
+    the heading.
+    """
 
     coins: float
     directions: Floats
     aims: Floats
+    heading: float
 
     def excess(self, state: RandomizedSums, j: int, b: Floats, level: float) -> float:
         """How far the tests of row j are from rejecting b at a level: negative if one does."""
@@ -224,7 +227,7 @@ class Against(NamedTuple):
         shares = np.where(np.abs(b) >= state.large[j], 1.0, 1.0 / unknown.sum())[unknown]
         needed = level + own.direction + np.log(shares.sum() / (shares * unknown.sum()))
         return min(
-            level + own.all_coins - self.coins,
+            level + own.all_coins - max(self.coins, self.heading),
             float((level + own.aim - self.aims).min()),
             float((needed - self.directions[unknown]).min()),
         )
@@ -235,7 +238,7 @@ def bounded_evidence(state: RandomizedSums, j: int, b: Floats) -> Against:
     reading = state.read()
     stakes, sums = reading.stakes, reading.sums
     if not stakes.is_begun[j]:
-        return Against(0.0, np.zeros(len(b)), np.zeros(N_AIMS))
+        return Against(0.0, np.zeros(len(b)), np.zeros(N_AIMS), 0.0)
     q = -b.copy()
     q[j] = 1.0
     far, near, aimed = scales_of(stakes, j, b, np.flatnonzero(state.unknown[j]))
@@ -247,4 +250,24 @@ def bounded_evidence(state: RandomizedSums, j: int, b: Floats) -> Against:
         found.append(evidence(tests.moved[j] @ q, v, rho))
     tossed = sums.pool.counts[j] > 0
     coins = max(math.fsum(found[0][tossed]), math.fsum(found[1][tossed]))
-    return Against(coins, found[2][: len(b)], found[2][len(b) :])
+    heading = evidence_of_heading(state, j, b, far)
+    return Against(coins, found[2][: len(b)], found[2][len(b) :], heading)
+
+
+def evidence_of_heading(state: RandomizedSums, j: int, b: Floats, far: float) -> float:
+    """Log evidence against b as row j by the coins weighed by the way from the anchor to b.
+
+    far : rho of the first test of all coins at b
+    """
+    reading = state.read()
+    stakes, sums, unknown = reading.stakes, reading.sums, state.unknown[j]
+    q, d = -b.copy(), b - stakes.references[j]
+    q[j] = 1.0
+    w = np.where(unknown, stakes.spreads[j] * (b - stakes.anchors[j]), 0.0)
+    if not w.any():
+        return 0.0
+    w /= math.sqrt(float(w @ w))
+    v = sums.coins.squares[j] - 2 * sums.coins.crossed[j] @ d + float(d @ sums.pool.grams[j] @ d)
+    rho = far * SCALE / scale_of_coins(int(unknown.sum()))
+    s = np.array([w @ (sums.coins.moved[j] @ q)])
+    return float(evidence(s, np.array([w**2 @ v]), rho)[0])

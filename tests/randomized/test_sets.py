@@ -17,6 +17,15 @@ from causalfocus.kernels.randomized.ellipsoid import (
     reach_of,
     smallest_ellipsoid,
 )
+from causalfocus.kernels.randomized.heading import (
+    N_STEPS,
+    STEP,
+    Heading,
+    ellipsoid_of_heading,
+    first_factor,
+    heading_of,
+    sides_of,
+)
 from causalfocus.kernels.randomized.matrices import largest_share
 from causalfocus.kernels.randomized.row_tests import (
     SCALE,
@@ -46,11 +55,22 @@ def levels(one: Bench) -> Nats:
     return Nats(*(LEVEL + nats for nats in own_nats(one.state.unknown)))
 
 
-def narrowed(row: Row, h: Nats) -> Ball:
-    """The last ellipsoid of a row, with rho of the aims."""
+def narrowed(one: Bench, j: int) -> Ball:
+    """The last ellipsoid of a row."""
+    row = row_view(one, j)
     ratios = largest_ratios(row)
     scale = ratios.least_scale * SCALE / scale_of_coins(len(row.centre))
-    return smallest_ellipsoid(row, ratios, scale, h, no_ball(row))
+    return smallest_ellipsoid(
+        row, ratios, scale, heading_at(one, j, row), levels(one), no_ball(row)
+    )
+
+
+def heading_at(one: Bench, j: int, row: Row) -> Heading:
+    reading = one.state.read()
+    causes = np.flatnonzero(one.state.unknown[j])
+    coins = np.flatnonzero(reading.sums.pool.counts[j] > 0)
+    found: Heading = heading_of(reading.stakes, row, j, causes, coins, causes)
+    return found
 
 
 def row_view(one: Bench, j: int) -> Row:
@@ -147,7 +167,7 @@ def test_every_row_that_passes_is_in_every_ellipsoid(n: int) -> None:
         row = row_view(one, j)
         h, own = levels(one), own_nats(one.state.unknown)
         ratios = largest_ratios(row)
-        first, last = first_ball(row, ratios, h.all_coins), narrowed(row, h)
+        first, last = first_ball(row, ratios, h.all_coins), narrowed(one, j)
         assert math.isfinite(first.radius) and last.radius > 0
         reference = one.state.read().stakes.references[j]
         causes = np.flatnonzero(one.state.unknown[j])
@@ -159,7 +179,8 @@ def test_every_row_that_passes_is_in_every_ellipsoid(n: int) -> None:
                 b = reference.copy()
                 b[causes] += row.units * (row.centre + y)
                 against = bounded_evidence(one.state, j, b)
-                if against.coins < LEVEL + own.all_coins and against.aims.max() < LEVEL + own.aim:
+                coins = max(against.coins, against.heading)
+                if coins < LEVEL + own.all_coins and against.aims.max() < LEVEL + own.aim:
                     n_passed += 1
                     for ball in (first, last):
                         away = ball.upper @ (y - ball.middle)
@@ -177,7 +198,7 @@ def test_an_ellipsoid_holds_its_own_bounds() -> None:
     for j in range(3):
         row = row_view(one, j)
         ratios = largest_ratios(row)
-        ball = narrowed(row, levels(one))
+        ball = narrowed(one, j)
         points = np.concatenate([border(ball), 0.5 * (border(ball) + ball.middle)])
         common = common_growth(row, ratios)
         bent = np.einsum("ni,ij,nj->n", points, common.curve, points)
@@ -270,3 +291,54 @@ def test_effects_that_matter_are_bounded_sooner() -> None:
     )
     is_large = (plain.low > 0.3) | (plain.high < -0.3)
     assert is_large.any() and (sized.half[is_large] < plain.half[is_large]).all()
+
+
+@pytest.mark.parametrize(("noise", "n"), [(gaussian, 450), (hidden, 600), (gaussian, 1500)])
+def test_every_row_that_the_heading_leaves_is_in_its_ellipsoids(noise: Noise, n: int) -> None:
+    """Near and far, for every c that is tried; rows that it rejects are outside, too."""
+    one = worked(LOOP, noise, n)
+    rng, n_passed, n_left_out = np.random.default_rng(n), 0, 0
+    for j in range(3):
+        row = row_view(one, j)
+        sides, heading = sides_of(row, heading_at(one, j, row)), heading_at(one, j, row)
+        ratios, h = largest_ratios(row), levels(one).all_coins
+        c = first_factor(sides)
+        balls = [
+            ellipsoid_of_heading(sides, ratios, heading.share, h, c * STEP**at)
+            for at in range(N_STEPS)
+        ]
+        finite = [ball for ball in balls if math.isfinite(ball.radius)]
+        assert finite
+        causes = np.flatnonzero(one.state.unknown[j])
+        reference = one.state.read().stakes.references[j]
+        near = min(finite, key=lambda ball: ball.radius / np.linalg.det(ball.upper))
+        for size in (1.05, 2.0, 30.0, 1e4, 1e8):
+            for y in near.middle + size * rng.random((150, 1)) * (border(near, 150) - near.middle):
+                b = reference.copy()
+                b[causes] += row.units * (row.centre + y)
+                if bounded_evidence(one.state, j, b).heading < h:
+                    n_passed += 1
+                    for ball in finite:
+                        away = ball.upper @ (y - ball.middle)
+                        assert away @ away <= ball.radius**2
+                else:
+                    n_left_out += 1
+    assert n_passed > 100 and n_left_out > 100
+
+
+def test_with_many_coins_the_heading_bounds_a_row_before_all_coins_do() -> None:
+    """The test of all coins pays a logarithm for each, and bounds nothing for long."""
+    p = 24
+    rng = np.random.default_rng(3)
+    weights = np.tril(rng.uniform(-0.6, 0.6, (p, p)) * (rng.random((p, p)) < 0.1), -1)
+    one = bench(weights, lambda rng, _: rng.normal(size=p), seed=4)
+    one.play(1200)
+    for j in (5, 20):
+        row = row_view(one, j)
+        first = first_ball(row, largest_ratios(row), levels(one).all_coins)
+        last = narrowed(one, j)
+        assert math.isinf(first.radius) and math.isfinite(last.radius)
+        causes = np.flatnonzero(one.state.unknown[j])
+        truth = (weights[j] - one.state.read().stakes.references[j])[causes] / row.units
+        away = last.upper @ (truth - row.centre - last.middle)
+        assert away @ away <= last.radius**2

@@ -196,9 +196,7 @@ class Guarantee(ABC):
         del model
         return None
 
-    def rounds_to_go(
-        self, moments: Moments, estimate: LinearSEM, course: Course
-    ) -> float | None:
+    def rounds_to_go(self, moments: Moments, estimate: LinearSEM, course: Course) -> float | None:
         """Rounds to the stop if the system is as it is estimated, from what is known already and
         along the present plan; None of a rule that foretells from the start alone.
         """

@@ -274,15 +274,6 @@ def _best_mean(held: Held, common: Common, more: Inequality, parts: tuple[float,
 
 
 @kernel
-def _better(common: Common, held: Held, other: Ball) -> Held:
-    """Return the one of two ellipsoids over which U reaches less; NO_ROW if either says so."""
-    if held.ball.radius == NO_ROW or other.radius == NO_ROW:
-        return Held(Ball(other.middle, other.form, other.upper, NO_ROW), held.reach)
-    there = reach_of(common, other)
-    return Held(other, there) if there.most < held.reach.most else held
-
-
-@kernel
 def _with_heading(
     held: Held, row: Row, ratios: Ratios, common: Common, heading: Heading, h: float
 ) -> Held:

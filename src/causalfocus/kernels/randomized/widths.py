@@ -12,13 +12,14 @@ of M transposed, and at h nats
 Variables without a coin are no regressors: what goes through them is part of the responses. Nor
 are those that are known not to act on j: C is the inverse without their rows and columns, and their
 own coins are left out, though some might help. This is exact to first order, for loops and for any
-sets, where N counts the rounds that M is the mean of. Of rounds that are covered already it is given
-what the coins moved in them; where it is not, they are taken to have moved what the others move on
+sets, where N counts the rounds that M is the mean of. What the coins moved in rounds that are
+covered already is given; where it is not, they are taken to have moved what the others move on
 average, so that M does not change with the number of others.
 
 **Worth.** Let f_jk = H_jk^2 / radius_jk^2, y_jk be prices, n_K the rounds with the set K and n_i
 the rounds that M is the mean of with i set and j free. N_i grows with every round with i set, and
-M_ir moves by (T_ri - M_ir) / n_i, T the response in this round; dC = -C dM' C. So one more round with K is worth
+M_ir moves by (T_ri - M_ir) / n_i, T the response in this round; dC = -C dM' C. So one more round
+with K is worth
 
     sum over j not in K, i in K of  q_ji + 2 sum_r Z_jir (T_ri - M_jir),
         q_ji = sum_k x_jk C_ik^2 / (N_i^2 s_i^2),   x_jk = 2 h v_j y_jk / radius_jk^2,
