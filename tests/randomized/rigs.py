@@ -6,14 +6,15 @@ and computes every test from its definition.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from causalfocus.arrays import Bools, Floats, Ints
 from causalfocus.guarantees.randomized_intervals import own_nats
-from causalfocus.kernels.randomized.records import N_AIMS, Stakes, form_of
+from causalfocus.kernels.randomized.records import N_AIMS, Bets, Pool, Stakes, form_of
+from causalfocus.kernels.randomized.rounds import no_sums
 from causalfocus.kernels.randomized.row_tests import NEAR, SCALE, scale_of_coins
 from causalfocus.moments.randomized_sums import RandomizedSums
 
@@ -200,13 +201,18 @@ def bench(
     seed: int = 0,
     unknown: Bools | None = None,
     large: float = math.inf,
+    has_grams: bool = True,
     **options: float,
 ) -> Bench:
-    """A new rig and nothing asked."""
+    """A new rig and nothing asked.
+
+    has_grams : whether each test keeps its own, as with few variables; else V is bounded by those
+        of the rows, as with many
+    """
     p = len(weights)
     rig = Rig(weights, noise, np.random.default_rng([seed, 1]), **options)  # type: ignore[arg-type]
     mask = ~np.eye(p, dtype=np.bool_) if unknown is None else unknown
-    state = RandomizedSums.empty(mask, large)
+    state = replace(RandomizedSums.empty(mask, large), sums=no_sums(p, has_grams))
     return Bench(rig, np.random.default_rng([seed, 2]), state, most=max(p, 2))
 
 
@@ -243,15 +249,22 @@ def bounded_evidence(state: RandomizedSums, j: int, b: Floats) -> Against:
     q[j] = 1.0
     far, near, aimed = scales_of(stakes, j, b, np.flatnonzero(state.unknown[j]))
     d = b - stakes.references[j]
-    bent = float(d @ sums.pool.grams[j] @ d)
     found = []
     for tests, rho in ((sums.coins, far), (sums.coins, near), (sums.directions, aimed)):
-        v = tests.squares[j] - 2 * tests.crossed[j] @ d + bent
+        v = squares_at(tests, sums.pool, j, d)
         found.append(evidence(tests.moved[j] @ q, v, rho))
     tossed = sums.pool.counts[j] > 0
     coins = max(math.fsum(found[0][tossed]), math.fsum(found[1][tossed]))
     heading = evidence_of_heading(state, j, b, far)
     return Against(coins, found[2][: len(b)], found[2][len(b) :], heading)
+
+
+def squares_at(tests: Bets, pool: Pool, j: int, d: Floats) -> Floats:
+    """V of all tests of row j as it is bounded, at a distance from the reference."""
+    grams = tests.grams[j] if tests.has_grams else pool.grams[j][None]
+    found: Floats = tests.squares[j] - 2 * tests.crossed[j] @ d
+    found += np.einsum("r,krs,s->k", d, grams, d)
+    return found
 
 
 def evidence_of_heading(state: RandomizedSums, j: int, b: Floats, far: float) -> float:
@@ -267,7 +280,7 @@ def evidence_of_heading(state: RandomizedSums, j: int, b: Floats, far: float) ->
     if not w.any():
         return 0.0
     w /= math.sqrt(float(w @ w))
-    v = sums.coins.squares[j] - 2 * sums.coins.crossed[j] @ d + float(d @ sums.pool.grams[j] @ d)
+    v = squares_at(sums.coins, sums.pool, j, d)
     rho = far * SCALE / scale_of_coins(int(unknown.sum()))
     s = np.array([w @ (sums.coins.moved[j] @ q)])
     return float(evidence(s, np.array([w**2 @ v]), rho)[0])

@@ -26,16 +26,19 @@ def same(one: RandomizedSums, other: RandomizedSums) -> bool:
     return all(np.array_equal(x, y) for x, y in pairs)
 
 
-def far_enough(batch: int = 1) -> Bench:
-    one = bench(LOOP, hidden, seed=4, failing=0.2)
+def far_enough(batch: int = 1, has_grams: bool = True) -> Bench:
+    one = bench(LOOP, hidden, seed=4, failing=0.2, has_grams=has_grams)
     one.play(240, batch)
     return one
 
 
+@pytest.mark.parametrize("has_grams", [True, False])
 @pytest.mark.parametrize("batch", [1, 4, 40])
-def test_sums_are_those_of_the_definition(batch: int) -> None:
-    """S exactly, V from above and exactly but for what is of second order."""
-    one = far_enough(batch)
+def test_sums_are_those_of_the_definition(batch: int, has_grams: bool) -> None:
+    """S exactly; V too where each test keeps its grams, else from above and exactly but for what is
+    of second order.
+    """
+    one = far_enough(batch, has_grams)
     reading, rng = one.state.read(), np.random.default_rng(0)
     stakes, sums = reading.stakes, reading.sums
     assert stakes.is_begun.all() and len({id(r[0]) for r in one.literal.rounds}) > 3
@@ -57,11 +60,13 @@ def test_sums_are_those_of_the_definition(batch: int) -> None:
                     s, v = one.literal.sums(j, b, k)
                     at = slice(None) if k is None else [k]
                     bound = tests.squares[j] - 2 * tests.crossed[j] @ d
-                    bound = (bound + d @ sums.pool.grams[j] @ d)[at]
+                    grams = tests.grams[j] if tests.has_grams else sums.pool.grams[j][None]
+                    bound = (bound + np.einsum("r,krs,s->k", d, grams, d))[at]
                     used = v > 0.0
                     np.testing.assert_allclose((tests.moved[j] @ q)[at], s, rtol=1e-9, atol=1e-7)
                     assert (bound >= v * (1 - 1e-12))[used].all()
-                    assert (bound <= (v + second) * (1 + 1e-9))[used].all()
+                    most = v if has_grams else v + second
+                    assert (bound <= most * (1 + 1e-9))[used].all()
 
 
 def test_the_order_of_telling_within_a_batch_does_not_matter() -> None:

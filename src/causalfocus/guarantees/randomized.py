@@ -139,7 +139,10 @@ class RandomizedRule(Guarantee):
 
     def new_coins(self) -> CoinRecord:
         return new_record(
-            self.unknown, JUST_BELOW * self.demands.min_effect, acyclic=self.space.acyclic
+            self.unknown,
+            JUST_BELOW * self.demands.min_effect,
+            acyclic=self.space.acyclic,
+            at_once=self.actions.at_once,
         )
 
     def coins_with_ask(self, coins: CoinRecord, intent: Intent) -> CoinRecord:

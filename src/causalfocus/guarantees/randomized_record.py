@@ -32,14 +32,21 @@ LOOK_SHARES: Final = (64, 20)
 with more: a look at a hundred takes as long as hundreds of rounds."""
 
 
-def new_record(unknown: Bools, large: ArrayLike = np.inf, *, acyclic: bool = False) -> CoinRecord:
+def new_record(
+    unknown: Bools,
+    large: ArrayLike = np.inf,
+    *,
+    acyclic: bool = False,
+    at_once: int | None = None,
+) -> CoinRecord:
     """Before the first ask.
 
     unknown : (p, p), which direct effects there may be, row and cause
     large : (p, p), sizes of effects that matter; without them all pairs have equal shares of delta
     acyclic : whether loops are ruled out
+    at_once : how many variables will be set in a round, at most; None for any number
     """
-    sums = RandomizedSums.empty(unknown, large)
+    sums = RandomizedSums.empty(unknown, large, at_once=at_once)
     bare = no_intervals(sums.unknown)
     nothing = bare.with_regions(no_regions(sums.p))
     return CoinRecord(

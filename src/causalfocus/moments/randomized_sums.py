@@ -35,7 +35,8 @@ be fixed when it begins.
 Nor may an outcome be told as that of another ask because of what it is: where several asks for one
 action are open, those who tell by the action alone must do so in the order of asking.
 
-**Memory.** About six arrays of p^3 numbers. A state is frozen: rounds are kept as they are until
+**Memory.** About six arrays of p^3 numbers; where few of few variables are set at once, two of p^4
+(`keeps_grams`). A state is frozen: rounds are kept as they are until
 there are `max(p, 16)` of them, and then another state holds their sums; with many variables they
 are kept so until their epoch is over, because they need less room than their sums. So nothing of
 that size is copied per round, copies of a state are free, and the sums do not depend on when they
@@ -70,6 +71,15 @@ GROWTH: Final = 0.1
 
 MOST_ADDED_UP: Final = 40
 """Variables, at most, with which rounds of the present epoch are added up before it is over."""
+
+
+FEW: Final = 8
+"""Variables up to which each test keeps grams of its own."""
+
+FEW_AT_ONCE: Final = 3
+MOST_WITH_GRAMS: Final = 24
+"""Where at most so many are set in a round, it does with up to so many variables: p^4 numbers, five
+megabytes then."""
 
 
 class Intent(NamedTuple):
@@ -140,12 +150,16 @@ class RandomizedSums:
     pending: tuple[Pending, ...] = ()
 
     @classmethod
-    def empty(cls, unknown: ArrayLike, large: ArrayLike = np.inf) -> "RandomizedSums":
+    def empty(
+        cls, unknown: ArrayLike, large: ArrayLike = np.inf, *, at_once: int | None = None
+    ) -> "RandomizedSums":
         """Before the first ask.
 
         unknown : (p, p), which coefficients are unknown; the diagonal must not be. Leave out the
             columns of outcomes, which drive nothing, and effects that are known not to exist
         large : (p, p) or one for all, positive: sizes of coefficients that matter
+        at_once : how many variables will be set in a round, at most; None for any number. Where
+            these are few of many, more is remembered (`keeps_grams`)
         """
         mask = np.array(unknown, dtype=np.bool_)
         if mask.ndim != 2 or mask.shape[0] != mask.shape[1] or mask.diagonal().any():
@@ -167,7 +181,7 @@ class RandomizedSums:
             issued=0,
             stakes={0: no_stakes(p)},
             until=FIRST_ROUNDS,
-            sums=no_sums(p),
+            sums=no_sums(p, keeps_grams(p, at_once)),
             epoch=None,
             epoch_number=0,
         )
@@ -278,6 +292,15 @@ class RandomizedSums:
         return Reading(close(self, stakes), stakes)
 
 
+def keeps_grams(p: int, at_once: int | None) -> bool:
+    """Return whether each test keeps grams of its own (`kernels.randomized.records`): where there
+    is room for them, and where there would be no bounds for long without.
+
+    at_once : how many variables are set in a round, at most; None for any number
+    """
+    return p <= FEW or (at_once is not None and at_once <= FEW_AT_ONCE and p <= MOST_WITH_GRAMS)
+
+
 def advance(state: RandomizedSums, until: int | None) -> RandomizedSums:
     """Return a state with all rounds whose turn has come among those that count, up to so many."""
     done = 0
@@ -320,7 +343,7 @@ def epoch_with_tail(state: RandomizedSums) -> Epoch:
     """
     old = state.epoch
     if old is None:
-        epoch = no_epoch(state.p)
+        epoch = no_epoch(state.p, state.sums.coins.has_grams)
     else:
         epoch = Epoch(Bets(*_copies(old.coins)), Pool(*_copies(old.pool)))
     if state.tail and state.epoch_number > 0:

@@ -13,7 +13,7 @@ most the larger root; if it has no root, no row is left: that can be where there
 unknown coefficients, s > 0.
 
 **By V + rho.** V_i(y) + rho(y) <= a_i^2 (1 + 2 eta |y| + theta |y|^2), eta = max_i |slope of i|* /
-a_i^2, theta = (largest share of y' (grams + form) y in |y|^2) / min_i a_i^2. V_i / rho is at most
+a_i^2, theta = max_i (largest share of y' (grams_i + form) y in |y|^2) / a_i^2. V_i / rho is at most
 tau_i over ALL y (`largest_ratios`), so that (left) is at most (2 h + sum_i log(1 + tau_i)) (1 + 2
 eta |y| + theta |y|^2).
 
@@ -42,7 +42,7 @@ from causalfocus.kernels.randomized.matrices import (
     solve,
     weighed_products,
 )
-from causalfocus.kernels.randomized.row_tests import Row, move_centre
+from causalfocus.kernels.randomized.row_tests import Family, Row, move_centre
 
 NO_ROW = -1.0
 """The radius of a ball in which there is nothing."""
@@ -75,6 +75,38 @@ class Ball(NamedTuple):
     radius: float
 
 
+@kernel
+def largest_shares(form: Floats, upper: Floats, family: Family, more: Floats) -> Floats:
+    """Return the largest share of the grams of every test, and of more (u, u), in a form = U'U."""
+    found = np.empty(len(family.squares))
+    for a in range(len(found)):
+        if a == 0 or len(family.grams) > 1:
+            found[a] = largest_share(form, upper, family.grams[a] + more)
+        else:
+            found[a] = found[0]
+    return found
+
+
+@kernel
+def common_grams(family: Family, weights: Floats) -> Floats:
+    """Return a matrix N (u, u) with y' N y at least weights_a y' grams_a y, for all tests and y.
+
+    With grams of each test it is their weighted sum, made smaller by the largest share that one of
+    them has in it.
+    """
+    if len(family.grams) == 1:
+        return family.grams[0] * weights.max()
+    u = family.grams.shape[1]
+    found, upper, most = np.zeros((u, u)), np.empty((u, u)), 0.0
+    for a in range(len(weights)):
+        found += weights[a] * family.grams[a]
+    if not factor(found, upper):
+        return found
+    for a in range(len(weights)):
+        most = max(most, largest_share(found, upper, weights[a] * family.grams[a]))
+    return found * min(most, 1.0)
+
+
 class Growth(NamedTuple):
     """A quadratic that is nowhere exceeded: value + 2 slope |y| + curve |y|^2."""
 
@@ -101,11 +133,12 @@ def largest_ratios(row: Row) -> Ratios:
     least = row.scale.value - dot(row.scale.slope, at)
     if not least > 1e-9 * row.scale.value:
         return Ratios(found, 0.0)
-    there = move_centre(row.coins, row.grams, at)
+    there = move_centre(row.coins, at)
     slopes = dual_lengths(upper, there.slopes)
-    most = largest_share(row.scale.form, upper, row.grams)
+    shares = largest_shares(row.scale.form, upper, there, np.zeros((u, u)))
     for i in range(m):
         v, c = there.squares[i] / least, slopes[i] / math.sqrt(least)
+        most = shares[i]
         found[i] = 0.5 * (v + most) + math.sqrt(0.25 * (v - most) ** 2 + c * c)
     return Ratios(found, least)
 
@@ -161,17 +194,14 @@ def first_ball(row: Row, ratios: Ratios, h: float) -> Ball:
     tilt = dual_length(upper, apply_transposed(coins.moves, coins.distances / sizes))
     unit = sizes.min()
     slopes = dual_lengths(upper, coins.slopes + scale.slope)
-    both = Growth(
-        1.0,
-        (slopes / sizes).max(),
-        largest_share(form, upper, row.grams + scale.form) / unit,
-    )
+    shares = largest_shares(form, upper, coins, scale.form)
+    both = Growth(1.0, (slopes / sizes).max(), (shares / sizes).max())
     bound = 2.0 * h + np.log1p(ratios.largest).sum()
     radius = _largest_root(both, bound, tilt, distance)
     squares = Growth(
         coins.squares.max() / unit,
         dual_lengths(upper, coins.slopes).max() / unit,
-        largest_share(form, upper, row.grams) / unit,
+        largest_shares(form, upper, coins, np.zeros((u, u))).max() / unit,
     )
     alone = Growth(
         scale.value / unit,

@@ -44,7 +44,13 @@ import numpy as np
 
 from causalfocus.arrays import Bools, Floats, Ints
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.randomized.ball import NO_ROW, Ball, Ratios, largest_ratios
+from causalfocus.kernels.randomized.ball import (
+    NO_ROW,
+    Ball,
+    Ratios,
+    largest_ratios,
+    largest_shares,
+)
 from causalfocus.kernels.randomized.ellipsoid import (
     Nats,
     highest,
@@ -147,10 +153,10 @@ def stand_alone(parts: Floats, together: Floats, alone: Floats) -> Bools:
 
 
 @kernel
-def largest_squares(row: Row, ball: Ball, share: float, there: Family, box: Box) -> Floats:
+def largest_squares(ball: Ball, shares: Floats, there: Family, box: Box) -> Floats:
     """Return the largest V of every test over an ellipsoid and a box.
 
-    share : of the grams in the ellipsoid
+    shares : of the grams of every test in the ellipsoid
     there : the tests about the middle of the ellipsoid
     """
     q, u = there.slopes.shape
@@ -165,8 +171,8 @@ def largest_squares(row: Row, ball: Ball, share: float, there: Family, box: Box)
                 other = -left[k, r] * (box.high[r] - ball.middle[r])
                 alone[k] += 2.0 * max(one, other)
                 left[k, r] = 0.0
-    rest = Family(there.distances, there.moves, there.squares, left)
-    return squares_over(rest, row.grams, ball, share) + alone
+    rest = Family(there.distances, there.moves, there.squares, left, there.grams)
+    return squares_over(rest, ball, shares) + alone
 
 
 class Reaches(NamedTuple):
@@ -363,12 +369,13 @@ def bound_row(
         region = region if math.isinf(smaller.radius) else smaller
     box = _box_of(row, ball, Box(known.box.low - reference, known.box.high - reference))
     ends = _ends(row, reference, of.large)
-    there, weights = move_centre(row.directions, row.grams, ball.middle), _weights(row)
+    there, weights = move_centre(row.directions, ball.middle), _weights(row)
+    shares = largest_shares(ball.form, ball.upper, there, np.zeros(ball.form.shape))
     sizes = ball.radius * dual_lengths(ball.upper, row.directions.moves)
     for _ in range(STEPS):
         if (box.low > box.high).any():
             break
-        squares = largest_squares(row, ball, share, there, box)
+        squares = largest_squares(ball, shares, there, box)
         levels = levels_over(box, ends, of.n, above.direction)
         anywhere = largest_distances(squares, scale, levels.anywhere)
         large = largest_distances(squares, scale, np.full(u, levels.where_large))

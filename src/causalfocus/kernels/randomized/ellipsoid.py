@@ -2,9 +2,9 @@
 
 Let E hold every row that the tests leave; the first is that of `ball`. Here the second test of all
 coins counts (`row_tests`), whose rho is the same for all rows. With a_i^2 = V_i(b0) + rho and d_i =
-(slope of V_i) / a_i^2, d their mean, let U(y) = 1 - 2 d . y + y' N y, N = grams / min_i a_i^2. It
-is at least u over E. As (V_i + rho) / a_i^2 <= U(y) + 2 (d - d_i) . y, with x_i >= 0 the largest
-value of 2 (d - d_i) . y over E
+(slope of V_i) / a_i^2, d their mean, let U(y) = 1 - 2 d . y + y' N y, N above all grams_i / a_i^2
+(`common_grams`). It is at least u over E. As (V_i + rho) / a_i^2 <= U(y) + 2 (d - d_i) . y, with
+x_i >= 0 the largest value of 2 (d - d_i) . y over E
 
     V_i + rho  <=  A_i^2 (U(y) + s),    A_i^2 = a_i^2 (1 + x_i / (u + s)),    over E,
 
@@ -42,7 +42,14 @@ import numpy as np
 
 from causalfocus.arrays import Floats
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.randomized.ball import NO_ROW, Ball, Ratios, first_ball
+from causalfocus.kernels.randomized.ball import (
+    NO_ROW,
+    Ball,
+    Ratios,
+    common_grams,
+    first_ball,
+    largest_shares,
+)
 from causalfocus.kernels.randomized.heading import (
     N_STEPS,
     STEP,
@@ -138,7 +145,7 @@ def common_growth(row: Row, ratios: Ratios) -> Common:
     sizes = row.coins.squares + scale
     slopes = row.coins.slopes / sizes.reshape(len(sizes), 1)
     mean = apply_transposed(slopes, np.full(len(sizes), 1.0 / len(sizes)))
-    curve, upper = row.grams / sizes.min(), np.empty(row.grams.shape)
+    curve, upper = common_grams(row.coins, 1.0 / sizes), np.empty(row.grams.shape)
     least = 1.0 - dual_length(upper, mean) ** 2 if factor(curve, upper) else -math.inf
     return Common(mean, curve, least - 1e-6, slopes, sizes, scale)
 
@@ -195,19 +202,22 @@ def largest_distances(squares: Floats, scale: float, h: Floats) -> Floats:
 
 
 @kernel
-def squares_over(there: Family, grams: Floats, ball: Ball, share: float) -> Floats:
+def squares_over(there: Family, ball: Ball, shares: Floats) -> Floats:
     """Return the largest V of tests over an ellipsoid.
 
     there : the tests about its middle
-    share : of the grams in the ellipsoid
+    shares : of the grams of every test in the ellipsoid
     """
     steep = np.median(dual_lengths(ball.upper, there.slopes)) / ball.radius
-    upper, most = np.empty(grams.shape), np.full(len(there.squares), math.inf)
+    upper, most = np.empty(ball.form.shape), np.full(len(there.squares), math.inf)
     for part in PARTS_OF_SLOPE:
-        by = share + part * steep
-        if factor(by * ball.form - grams, upper):
-            bent = dual_lengths(upper, there.slopes) ** 2 * (1.0 + 1e-9)
-            most = np.minimum(most, by * ball.radius**2 + bent)
+        for g in range(len(there.grams)):
+            by = shares[g] + part * steep
+            if not factor(by * ball.form - there.grams[g], upper):
+                continue
+            of = slice(g, g + 1) if len(there.grams) > 1 else slice(0, len(most))
+            bent = dual_lengths(upper, there.slopes[of]) ** 2 * (1.0 + 1e-9)
+            most[of] = np.minimum(most[of], by * ball.radius**2 + bent)
     return there.squares + most
 
 
@@ -216,9 +226,9 @@ def aim_over(row: Row, ball: Ball, a: int, scale: float, h: float) -> Inequality
     """Return the inequality that all rows of an ellipsoid fulfil that an aim leaves, in units of
     the square of its radius; where the aim bounds nothing, one that all rows fulfil.
     """
-    moves, share = row.aims.moves[a], largest_share(ball.form, ball.upper, row.grams)
-    there = move_centre(row.aims, row.grams, ball.middle)
-    squares = squares_over(there, row.grams, ball, share)
+    moves, there = row.aims.moves[a], move_centre(row.aims, ball.middle)
+    shares = largest_shares(ball.form, ball.upper, there, np.zeros(ball.form.shape))
+    squares = squares_over(there, ball, shares)
     most = largest_distances(squares, scale, np.full(N_AIMS, h))[a]
     if not (math.isfinite(most) and most > 0.0 and dot(moves, moves) > 0.0):
         return Inequality(np.zeros(ball.form.shape), np.zeros(len(moves)), -(ball.radius**2))

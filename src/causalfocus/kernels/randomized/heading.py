@@ -20,9 +20,9 @@ log(1 + max_i tau_i), a row that is left has, for every c > 0,
 
     -S  <=  g |w| m^(1/2)  <=  (c |w|^2 + m / c) g / 2.
 
-About a centre, V_i + rho <= value_i - 2 slope_i . y + y' curve y, with the same curve for all. With
-s the mean slope and e_i = slope_i - s, -2 e_i . y <= APART y' grams y + e_i' grams^-1 e_i / APART:
-so m may be one quadratic of y. As w and the S_i are linear in y, both sides are quadratics, and
+About a centre, V_i + rho <= value_i - 2 slope_i . y + y' (grams + form) y, with grams above those
+of all coins (`common_grams`). With s the mean slope and e_i = slope_i - s, -2 e_i . y <= APART y'
+grams y + e_i' grams^-1 e_i / APART: so m may be one quadratic of y. As w and the S_i are linear in y, both sides are quadratics, and
 where the form of their difference is positive definite that is an ellipsoid, exactly. Of some c the
 one is taken that is best.
 """
@@ -34,7 +34,7 @@ import numpy as np
 
 from causalfocus.arrays import Floats, Ints
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.randomized.ball import NO_ROW, Ball, Ratios
+from causalfocus.kernels.randomized.ball import NO_ROW, Ball, Ratios, common_grams
 from causalfocus.kernels.randomized.matrices import (
     apply_transposed,
     dot,
@@ -119,8 +119,8 @@ def sides_of(row: Row, heading: Heading) -> Sides:
                 form[r, s] += 0.5 * by * coins.moves[a, s]
                 form[s, r] += 0.5 * by * coins.moves[a, s]
     mean = apply_transposed(coins.slopes, np.full(m, 1.0 / m))
-    upper, value = np.empty((u, u)), math.inf
-    if factor(row.grams, upper):
+    upper, value, grams = np.empty((u, u)), math.inf, common_grams(coins, np.ones(m))
+    if factor(grams, upper):
         apart = dual_lengths(upper, coins.slopes - mean.reshape(1, u)) ** 2 * (1.0 + 1e-9)
         value = (coins.squares + apart / APART).max() + heading.share * row.scale.value
     return Sides(
@@ -130,7 +130,7 @@ def sides_of(row: Row, heading: Heading) -> Sides:
         square,
         slope_of_weights,
         dot(heading.at, heading.at),
-        (1.0 + APART) * row.grams + heading.share * row.scale.form,
+        (1.0 + APART) * grams + heading.share * row.scale.form,
         -mean - heading.share * row.scale.slope,
         value,
     )

@@ -12,11 +12,16 @@ A test of row j is a weight w_i for every coin. It has, at any row b = a + d nea
     V(d) = sum_t sum_i w_i^2 z_ti^2 r_t(b)^2  <=  squares - 2 d . crossed + d' grams d,
 
 where moved_r = sum_t sum_i w_i z_ti (x_tr - m_r), squares = V(0) and crossed_r = sum_t sum_i
-w_i^2 z_ti^2 r_t(a) (x_tr - m_r) are of the test, and grams = sum_t (x_t - m)(x_t - m)' is of the
-row, whatever the test. The first two parts of V are exact. The bound of the third holds because
-sum_i w_i^2 z_ti^2 <= 1 in every round: tests of single coins have one weight of 1, and directions
-have |w| = 1. So all tests of all rows need p^3 numbers where exact ones would need p^4, and what is
-lost is of second order in d, the distance from the reference.
+w_i^2 z_ti^2 r_t(a) (x_tr - m_r) are of the test. The first two parts of V are exact. For the third
+there are two ways.
+
+- *Grams of each test*, sum_t sum_i w_i^2 z_ti^2 (x_t - m)(x_t - m)'. Then V is exact; but that
+  needs p^4 numbers.
+- *Grams of the row*, sum_t (x_t - m)(x_t - m)', whatever the test: p^3 numbers. The bound holds
+  because sum_i w_i^2 z_ti^2 <= 1 in every round: tests of single coins have one weight of 1, and
+  directions have |w| = 1. What is lost is of second order in d, the distance from the reference.
+  Where every coin is tossed in about half of the rounds it is little. Where a round has one coin of
+  many, it is most of V, and nothing has a bound for long.
 """
 
 from typing import NamedTuple
@@ -41,12 +46,18 @@ class Bets(NamedTuple):
     """Sums of tests of every row: moved (p, q, p), squares (p, q), crossed (p, q, p), for row j and
     test k of it. A test of a single coin has the number of its variable, a direction that of the
     cause that it is meant for; the two aims of a row come after the causes, `SLOPE` and `SPREAD`
-    steps after the last.
+    steps after the last. The grams of each test are (p, q, p, p), or (p, 0, p, p) where those of
+    the row stand for them.
     """
 
     moved: Floats
     squares: Floats
     crossed: Floats
+    grams: Floats
+
+    @property
+    def has_grams(self) -> bool:
+        return self.grams.shape[1] > 0
 
 
 class Pool(NamedTuple):
@@ -136,11 +147,11 @@ def turned_form(form: Floats, row: Floats, j: int) -> Floats:
 
 @kernel
 def kept_form(form: Floats, spreads: Floats) -> Floats:
-    """Return a form in units of its spreads, as it is kept."""
+    """Return a form in units of its spreads, as it is kept: symmetric to the bit."""
     found = np.zeros(form.shape)
     for r in range(len(form)):
-        for s in range(len(form)):
+        for s in range(r + 1):
             both = spreads[r] * spreads[s]
             if both > 0.0:
-                found[r, s] = form[r, s] / both
+                found[r, s] = found[s, r] = form[r, s] / both
     return found

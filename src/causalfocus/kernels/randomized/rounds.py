@@ -8,7 +8,7 @@ import numpy as np
 
 from causalfocus.arrays import Bools, Floats, Ints
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.randomized.matrices import apply, multiply
+from causalfocus.kernels.randomized.matrices import add_scaled, apply, dot, multiply
 from causalfocus.kernels.randomized.records import N_AIMS, Bets, Epoch, Pool, Stakes, Sums
 
 ROUNDING = 1e-15
@@ -17,9 +17,10 @@ coefficient: more than the rounding of the parts, so that V stays an upper bound
 
 
 @kernel
-def no_tests(p: int, q: int) -> Bets:
+def no_tests(p: int, q: int, has_grams: bool) -> Bets:
     """Return sums of no rounds, of q tests of each of p rows."""
-    return Bets(np.zeros((p, q, p)), np.zeros((p, q)), np.zeros((p, q, p)))
+    grams = np.zeros((p, q if has_grams else 0, p, p))
+    return Bets(np.zeros((p, q, p)), np.zeros((p, q)), np.zeros((p, q, p)), grams)
 
 
 @kernel
@@ -29,15 +30,18 @@ def no_pool(p: int) -> Pool:
 
 
 @kernel
-def no_epoch(p: int) -> Epoch:
+def no_epoch(p: int, has_grams: bool) -> Epoch:
     """Return the sums of an epoch in which nothing was asked for."""
-    return Epoch(no_tests(p, p), no_pool(p))
+    return Epoch(no_tests(p, p, has_grams), no_pool(p))
 
 
 @kernel
-def no_sums(p: int) -> Sums:
-    """Return the sums of no epochs."""
-    return Sums(no_tests(p, p), no_tests(p, p + N_AIMS), no_pool(p))
+def no_sums(p: int, has_grams: bool) -> Sums:
+    """Return the sums of no epochs.
+
+    has_grams : whether each test keeps its own
+    """
+    return Sums(no_tests(p, p, has_grams), no_tests(p, p + N_AIMS, has_grams), no_pool(p))
 
 
 @kernel
@@ -85,6 +89,9 @@ def _add_to_coins(coins: Bets, j: int, x: Floats, signs: Floats, reference: Floa
             for r in range(p):
                 coins.moved[j, i, r] += signs[i] * x[r]
                 coins.crossed[j, i, r] += residual * x[r]
+            if coins.grams.shape[1] > 0:
+                for r in range(p):
+                    add_scaled(coins.grams[j, i, r], x[r], x)
 
 
 @kernel
@@ -149,6 +156,7 @@ def _add_coins(tests: Bets, more: Bets, j: int) -> None:
     tests.moved[j] += more.moved[j]
     tests.squares[j] += more.squares[j]
     tests.crossed[j] += more.crossed[j]
+    tests.grams[j] += more.grams[j]
 
 
 @kernel
@@ -161,20 +169,24 @@ def _add_directions(tests: Bets, coins: Bets, directions: Floats, j: int) -> Non
     tests.moved[j] += multiply(weights, coins.moved[j])
     tests.squares[j] += apply(squared, coins.squares[j])
     tests.crossed[j] += multiply(squared, coins.crossed[j])
+    if coins.grams.shape[1] > 0:
+        p = coins.squares.shape[1]
+        both = multiply(squared, coins.grams[j].reshape(p, p * p))
+        tests.grams[j] += both.reshape(len(squared), p, p)
 
 
 @kernel
 def _move(tests: Bets, grams: Floats, step: Floats, j: int) -> None:
-    """Put the sums of row j about another reference: V is the same quadratic, rounded upwards."""
+    """Put the sums of row j about another reference: V is the same quadratic, rounded upwards.
+
+    grams : of the row, for tests that keep none
+    """
     p = len(step)
     bent = apply(grams, step)
-    square = 0.0
-    for r in range(p):
-        square += step[r] * bent[r]
     for k in range(tests.squares.shape[1]):
-        cross = 0.0
-        for r in range(p):
-            cross += step[r] * tests.crossed[j, k, r]
+        if tests.grams.shape[1] > 0:
+            bent = apply(tests.grams[j, k], step)
+        square, cross = dot(step, bent), dot(step, tests.crossed[j, k])
         largest = tests.squares[j, k] + 2.0 * abs(cross) + square
         moved = tests.squares[j, k] - 2.0 * cross + square
         tests.squares[j, k] = max(moved, 0.0) + ROUNDING * p * largest

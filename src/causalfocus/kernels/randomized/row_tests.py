@@ -75,13 +75,15 @@ def scale_of_coins(u: int) -> float:
 
 class Family(NamedTuple):
     """The tests of one row at a centre, S = distances - moves . y and V <= squares - 2 slopes . y +
-    y' grams y; m of them, with u coefficients.
+    y' grams y; m of them, with u coefficients. The grams are those of each test (m, u, u), or one
+    for all (1, u, u).
     """
 
     distances: Floats
     moves: Floats
     squares: Floats
     slopes: Floats
+    grams: Floats
 
 
 class Scale(NamedTuple):
@@ -93,7 +95,7 @@ class Scale(NamedTuple):
 
 
 class Row(NamedTuple):
-    """All that is known of one row, about a centre, in units in which the grams have diagonal 1;
+    """All that is known of one row, about a centre, in units in which its grams have diagonal 1;
     `units` are those of the coefficients.
     """
 
@@ -108,9 +110,30 @@ class Row(NamedTuple):
 
 
 @kernel
-def _family(tests: Bets, j: int, used: Ints, causes: Ints, row: Floats, units: Floats) -> Family:
-    """Return tests of row j about its reference, in units in which the grams have diagonal 1."""
+def grams_of(family: Family, a: int) -> Floats:
+    """Return the grams (u, u) of a test."""
+    return family.grams[a if len(family.grams) > 1 else 0]
+
+
+@kernel
+def _family(
+    tests: Bets, j: int, used: Ints, causes: Ints, row: Floats, units: Floats, pooled: Floats
+) -> Family:
+    """Return tests of row j about its reference, in units in which the grams of the row have
+    diagonal 1.
+
+    pooled : these grams (u, u), for tests that keep none
+    """
     m, u = len(used), len(causes)
+    has_grams = tests.grams.shape[1] > 0
+    grams = np.empty((m if has_grams else 1, u, u))
+    for a in range(len(grams)):
+        for r in range(u):
+            for s in range(u):
+                grams[a, r, s] = pooled[r, s]
+                if has_grams:
+                    both = units[r] * units[s]
+                    grams[a, r, s] = tests.grams[j, used[a], causes[r], causes[s]] * both
     distances, squares = np.empty(m), np.empty(m)
     moves, slopes = np.empty((m, u)), np.empty((m, u))
     for a in range(m):
@@ -119,23 +142,25 @@ def _family(tests: Bets, j: int, used: Ints, causes: Ints, row: Floats, units: F
         for r in range(u):
             moves[a, r] = tests.moved[j, used[a], causes[r]] * units[r]
             slopes[a, r] = tests.crossed[j, used[a], causes[r]] * units[r]
-    return Family(distances, moves, squares, slopes)
+    return Family(distances, moves, squares, slopes, grams)
 
 
 @kernel
-def move_centre(family: Family, grams: Floats, y: Floats) -> Family:
+def move_centre(family: Family, y: Floats) -> Family:
     """Return the same tests about another centre, V rounded upwards."""
-    bent = apply(grams, y)
-    square = dot(y, bent)
+    bent = apply(family.grams[0], y)
     squares, distances = family.squares.copy(), family.distances.copy()
     slopes = family.slopes.copy()
     for a in range(len(squares)):
+        if len(family.grams) > 1 and a > 0:
+            bent = apply(family.grams[a], y)
+        square = dot(y, bent)
         distances[a] -= dot(family.moves[a], y)
         cross = 2.0 * dot(family.slopes[a], y)
         value = squares[a] - cross + square
         squares[a] = max(value, 0.0) + 1e-15 * len(y) * (squares[a] + abs(cross) + square)
         add_scaled(slopes[a], -1.0, bent)
-    return Family(distances, family.moves, squares, slopes)
+    return Family(distances, family.moves, squares, slopes, family.grams)
 
 
 @kernel
@@ -215,9 +240,9 @@ def row_of_tests(
             grams[r, s] = sums.pool.grams[j, causes[r], causes[s]] * both
             form[r, s] = rounds * first[causes[r], causes[s]] * both
     scale = Scale(rounds * dot(row, bent), slope, form)
-    single = _family(sums.coins, j, coins, causes, row, units)
-    alone = _family(sums.directions, j, causes, causes, row, units)
-    aims = _family(sums.directions, j, len(row) + np.arange(N_AIMS), causes, row, units)
+    single = _family(sums.coins, j, coins, causes, row, units, grams)
+    alone = _family(sums.directions, j, causes, causes, row, units, grams)
+    aims = _family(sums.directions, j, len(row) + np.arange(N_AIMS), causes, row, units, grams)
     none = Row(single, alone, aims, scale, grams, slope, units, False)
     if len(coins) < u or not stakes.is_begun[j] or not (units > 0.0).all() or not scale.value > 0.0:
         return none
@@ -227,6 +252,6 @@ def row_of_tests(
     scale = move_scale(scale, centre)
     if not scale.value > 0.0:
         return none
-    single, alone = move_centre(single, grams, centre), move_centre(alone, grams, centre)
-    aims = move_centre(aims, grams, centre)
+    single, alone = move_centre(single, centre), move_centre(alone, centre)
+    aims = move_centre(aims, centre)
     return Row(single, alone, aims, scale, grams, centre, units, True)
