@@ -101,7 +101,7 @@ def test_methods_are_compared_on_one_stream() -> None:
 
 def test_coins_wait_until_everything_is_decided() -> None:
     stream = collect("clean", 2, "random", 3_000)
-    answers = answers_by_coins(stream)
+    answers = answers_by_coins(stream, 2.0)
     truth = Lab("clean", 2, 1).weights
     certain, certified = answers[CERTAIN], answers[CERTIFIED]
     np.testing.assert_array_equal(certified.called, np.sign(truth))
@@ -110,7 +110,7 @@ def test_coins_wait_until_everything_is_decided() -> None:
     assert certain.rounds <= certified.rounds
     np.testing.assert_array_equal(certain.called, np.sign(truth))
     assert np.maximum(-certain.low, certain.high)[~is_there].max() < SPACE.min_effect
-    short = answers_by_coins(stream.first(100))
+    short = answers_by_coins(stream.first(100), 2.0)
     assert short[CERTAIN] is short[CERTIFIED] and short[CERTAIN].rounds == 100
     assert not short[CERTAIN].is_decided
 

@@ -13,9 +13,9 @@ import numpy as np
 
 from causalfocus.arrays import Bools, Floats, Ints
 from causalfocus.guarantees.randomized_intervals import own_nats
-from causalfocus.kernels.randomized.records import N_AIMS, Bets, Pool, Stakes, form_of
+from causalfocus.kernels.randomized.records import N_AIMS, Bets, Bids, Pool, Stakes, form_of
 from causalfocus.kernels.randomized.rounds import no_sums
-from causalfocus.kernels.randomized.row_tests import NEAR, SCALE, scale_of_coins
+from causalfocus.kernels.randomized.row_tests import BID, NEAR, SCALE, scale_of_coins
 from causalfocus.moments.randomized_sums import RandomizedSums
 
 REACH = 2.0
@@ -111,6 +111,16 @@ def scales_of(stakes: Stakes, j: int, b: Floats, causes: Ints) -> tuple[float, f
     return rounds * float(q @ form_of(stakes, j) @ q), NEAR * rounds * least, SCALE * least
 
 
+def evidence_of_bids(s: Floats, v: Floats, rho: float, bids: Floats) -> Floats:
+    """Of directions: of the mean of their bid and their mixture, with rho that of 64 rounds."""
+    numbers = bids * SCALE / rho
+    sizes = np.abs(numbers * s)
+    by_bid = sizes + np.log1p(np.exp(-2 * sizes)) - math.log(2) - 0.5 * numbers**2 * v
+    mixture = evidence(s, v, rho)
+    both = np.logaddexp(math.log(BID) + by_bid, math.log(1 - BID) + mixture)
+    return np.where(bids > 0.0, both, mixture)
+
+
 def evidence(s: Floats, v: Floats, rho: float) -> Floats:
     """Of tests with the same rho, each by itself."""
     found: Floats = s**2 / (2 * (v + rho)) - 0.5 * np.log1p(v / rho)
@@ -195,6 +205,11 @@ class Bench:
                 self.state = self.state.answer(number, row)
 
 
+def bids_for(p: int, wanted: float) -> Bids:
+    found = np.full((p, p), wanted * REACH)
+    return Bids(found, 0.5 * found)
+
+
 def bench(
     weights: Floats = CHAIN,
     noise: Noise = gaussian,
@@ -202,17 +217,20 @@ def bench(
     unknown: Bools | None = None,
     large: float = math.inf,
     has_grams: bool = True,
+    wanted: float | None = None,
     **options: float,
 ) -> Bench:
     """A new rig and nothing asked.
 
     has_grams : whether each test keeps its own, as with few variables; else V is bounded by those
         of the rows, as with many
+    wanted : half width for which directions have bids, for coefficients that are large half of it
     """
     p = len(weights)
     rig = Rig(weights, noise, np.random.default_rng([seed, 1]), **options)  # type: ignore[arg-type]
     mask = ~np.eye(p, dtype=np.bool_) if unknown is None else unknown
-    state = replace(RandomizedSums.empty(mask, large), sums=no_sums(p, has_grams))
+    bids = None if wanted is None else bids_for(p, wanted)
+    state = replace(RandomizedSums.empty(mask, large, bids=bids), sums=no_sums(p, has_grams))
     return Bench(rig, np.random.default_rng([seed, 2]), state, most=max(p, 2))
 
 
@@ -249,14 +267,14 @@ def bounded_evidence(state: RandomizedSums, j: int, b: Floats) -> Against:
     q[j] = 1.0
     far, near, aimed = scales_of(stakes, j, b, np.flatnonzero(state.unknown[j]))
     d = b - stakes.references[j]
-    found = []
-    for tests, rho in ((sums.coins, far), (sums.coins, near), (sums.directions, aimed)):
-        v = squares_at(tests, sums.pool, j, d)
-        found.append(evidence(tests.moved[j] @ q, v, rho))
-    tossed = sums.pool.counts[j] > 0
-    coins = max(math.fsum(found[0][tossed]), math.fsum(found[1][tossed]))
+    v, tossed = squares_at(sums.coins, sums.pool, j, d), sums.pool.counts[j] > 0
+    coins = max(math.fsum(evidence(sums.coins.moved[j] @ q, v, rho)[tossed]) for rho in (far, near))
+    s, v = sums.directions.moved[j] @ q, squares_at(sums.directions, sums.pool, j, d)
+    small, large = state.bids
+    bids = np.append(np.where(np.abs(b) >= state.large[j], large[j], small[j]), np.zeros(N_AIMS))
+    aimed_at = evidence_of_bids(s, v, aimed, bids)
     heading = evidence_of_heading(state, j, b, far)
-    return Against(coins, found[2][: len(b)], found[2][len(b) :], heading)
+    return Against(coins, aimed_at[: len(b)], aimed_at[len(b) :], heading)
 
 
 def squares_at(tests: Bets, pool: Pool, j: int, d: Floats) -> Floats:

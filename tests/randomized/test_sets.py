@@ -52,8 +52,10 @@ def worked(
     seed: int = 0,
     large: float = math.inf,
     has_grams: bool = True,
+    wanted: float | None = None,
 ) -> Bench:
-    one = bench(weights, noise, seed=seed, large=large, has_grams=has_grams, failing=0.1, miss=0.1)
+    more = {"failing": 0.1, "miss": 0.1}
+    one = bench(weights, noise, seed, None, large, has_grams, wanted, **more)
     one.play(n)
     return one
 
@@ -94,19 +96,20 @@ def row_view(one: Bench, j: int) -> Row:
 
 @pytest.mark.parametrize("has_grams", [True, False])
 @pytest.mark.parametrize(
-    ("weights", "noise", "large"),
+    ("weights", "noise", "large", "wanted"),
     [
-        (CHAIN, gaussian, math.inf),
-        (LOOP, hidden, math.inf),
-        (CHAIN, hidden, 0.3),
-        (LOOP, gaussian, 0.2),
+        (CHAIN, gaussian, math.inf, None),
+        (LOOP, hidden, math.inf, 0.1),
+        (CHAIN, hidden, 0.3, None),
+        (LOOP, gaussian, 0.2, 0.15),
+        (CHAIN, hidden, 0.3, 0.08),
     ],
 )
 def test_every_row_that_passes_is_within_the_bounds(
-    weights: Floats, noise: Noise, large: float, has_grams: bool
+    weights: Floats, noise: Noise, large: float, wanted: float | None, has_grams: bool
 ) -> None:
     """A grid over more than the bounds; and they are not much wider than what passes."""
-    one = worked(weights, noise, 900, large=large, has_grams=has_grams)
+    one = worked(weights, noise, 900, 0, large, has_grams, wanted)
     found = intervals_at(one.state, LEVEL)
     assert np.isfinite(found.low).all()
     for j in range(3):
@@ -129,7 +132,7 @@ def test_bounds_hold_against_an_optimiser(n: int, has_grams: bool) -> None:
     """Four variables: the largest and smallest coefficient over what passes, from many starts."""
     rng = np.random.default_rng(n)
     weights = np.tril(rng.uniform(-0.9, 0.9, (4, 4)), -1)
-    one = bench(weights, gaussian, seed=n, large=0.25, has_grams=has_grams)
+    one = bench(weights, gaussian, seed=n, large=0.25, has_grams=has_grams, wanted=0.15)
     one.play(n)
     found, j = intervals_at(one.state, LEVEL), 2
     causes = np.flatnonzero(one.state.unknown[j])
@@ -288,14 +291,31 @@ def test_the_shares_of_a_row_add_up_whatever_the_row_is() -> None:
         ends = Box(-large, large)
         b = rng.normal(size=u) * rng.choice([0.1, 1.0], u)
         point = levels_over(Box(b, b), ends, n, h)
-        each = np.where(np.abs(b) >= large, point.where_large, point.anywhere)
+        each = np.where(np.abs(b) >= large, point.where_large, point.where_small)
+        assert np.array_equal(point.can_be_large, np.abs(b) >= large)
+        assert np.array_equal(point.can_be_small, np.abs(b) < large)
         known = point.where_large + math.log(n)
         assert np.exp(-each).sum() + math.exp(-known) == pytest.approx(n * math.exp(-h))
         wide = rng.exponential(0.2, u)
         over = levels_over(Box(b - wide, b + wide), ends, n, h)
-        assert (over.anywhere >= each - 1e-12).all() and over.where_large >= point.where_large
+        assert over.where_small >= point.where_small and over.where_large >= point.where_large
+        assert (over.can_be_large >= point.can_be_large).all()
+        assert (over.can_be_small >= point.can_be_small).all()
     equal = levels_over(Box(b, b), Box(np.full(u, -np.inf), np.full(u, np.inf)), u, h)
-    assert equal.anywhere == pytest.approx(h)
+    assert equal.where_small == pytest.approx(h) and not equal.can_be_large.any()
+
+
+def test_a_bid_that_suits_makes_narrower_intervals() -> None:
+    """At the width that it is for; far from that the mixture bounds them, a little wider than
+    without a bid.
+    """
+    plain, suited, unsuited = (
+        intervals_at(worked(CHAIN, hidden, 1200, wanted=wanted).state, LEVEL).half
+        for wanted in (None, 0.09, 1e-3)
+    )
+    off = plain > 0.0
+    assert np.median(suited[off] / plain[off]) < 0.97
+    assert (unsuited[off] / plain[off] > 1.0).all() and (unsuited[off] / plain[off] < 1.13).all()
 
 
 def test_effects_that_matter_are_bounded_sooner() -> None:

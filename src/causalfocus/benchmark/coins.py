@@ -24,7 +24,7 @@ from causalfocus.benchmark.certificates import UNBOUNDED
 from causalfocus.benchmark.problems import DENSITY, EPSILON
 from causalfocus.guarantees import Rule
 from causalfocus.guarantees.randomized import RandomizedRule
-from causalfocus.guarantees.randomized_design import nats_of, task_of
+from causalfocus.guarantees.randomized_design import nats_of_mixture, task_of
 from causalfocus.learner.focus import Focus
 from causalfocus.system.action_set import ActionSet
 from causalfocus.system.actions import Action, action_as_arrays
@@ -240,7 +240,8 @@ def ideal_of(system: HiddenCauseSystem, actions: ActionSet) -> float:
     for _ in range(6):
         is_one = actions.at_once == 1
         tosses = rounds / (model.p if is_one else 4.0)
-        task = replace(task_of(rule, known, None, tosses), nats=nats_of(rule, tosses))
+        nats = nats_of_mixture(rule, tosses)
+        task = replace(task_of(rule, known, None, tosses), nats=nats)
         rounds = ideal_rounds(task, "singles" if is_one else "halves")
     return rounds
 

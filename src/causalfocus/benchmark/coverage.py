@@ -30,6 +30,7 @@ from causalfocus.benchmark.worlds import BITS, NODES, SPACE, WORLDS, Lab, total_
 from causalfocus.experiments.analysis import ErrorRate
 from causalfocus.guarantees.guardrails import guard_alarms
 from causalfocus.guarantees.randomized import JUST_BELOW
+from causalfocus.guarantees.randomized_intervals import Demands
 from causalfocus.guarantees.randomized_record import new_record, with_answer, with_ask
 from causalfocus.moments.coin_record import CoinRecord
 from causalfocus.moments.effect_intervals import Intervals
@@ -224,12 +225,16 @@ def cover(task: tuple[str, int, int, int]) -> CoverageChunk:
 
 
 def new_run(world: str, seed: int) -> CoinRecord:
-    """Return the record before the first ask, as a rule with the worlds' min_effect begins it.
-    Where there is no loop, every other pair of seeds rules them out.
+    """Return the record before the first ask, as a rule with the worlds' min_effect and half of it
+    for epsilon begins it. Where there is no loop, every other pair of seeds rules them out.
     """
     acyclic = seed % 4 >= 2 and not world_of(world).has_loop
     unknown = ~np.eye(NODES, dtype=np.bool_)
-    return new_record(unknown, JUST_BELOW * SPACE.min_effect, acyclic=acyclic)
+    size = np.ones((NODES, NODES))
+    bids = Demands(0.5 * SPACE.min_effect * size, SPACE.min_effect * size).bids(
+        np.full(NODES, world_of(world).reach)
+    )
+    return new_record(unknown, JUST_BELOW * SPACE.min_effect, bids=bids, acyclic=acyclic)
 
 
 def _watch(world: str, seed: int, rounds: int) -> Watched:

@@ -187,7 +187,7 @@ def compare(task: tuple[str, str, int]) -> list[TodayRun]:
     world, design, seed = task
     truth, stream = Lab(world, seed, 1).weights, collect(world, seed, design)
     answers = {name: _answer(method, stream, seed) for name, method in METHODS.items()}
-    answers |= answers_by_coins(stream)
+    answers |= answers_by_coins(stream, world_of(world).reach)
     return [
         TodayRun(world=world, design=design, method=name, seed=seed, **judge(answer, truth))
         for name, answer in answers.items()
@@ -254,13 +254,16 @@ def _earlier(seed: int) -> Bools:
     return found
 
 
-def answers_by_coins(stream: Stream) -> dict[str, Answer]:
+def answers_by_coins(stream: Stream, reach: float) -> dict[str, Answer]:
     """Return what the intervals by coins say when all pairs are decided, and when they prove a
     claim.
+
+    reach : half of the range that every variable was set in
     """
     level, size = -math.log(DELTA), np.ones((NODES, NODES))
     demands = Demands(EPSILON * size, SPACE.min_effect * size)
-    record = new_record(PAIRS, JUST_BELOW * demands.min_effect)
+    bids = demands.bids(np.full(NODES, reach))
+    record = new_record(PAIRS, JUST_BELOW * demands.min_effect, bids=bids)
     found: dict[str, Answer] = {}
     for n in range(1, len(stream.rows) + 1):
         record = with_ask(record, Intent(n, stream.asked[n - 1], stream.signs[n - 1]))

@@ -26,7 +26,7 @@ from causalfocus.guarantees.randomized_intervals import own_nats
 from causalfocus.guarantees.randomized_record import left_unknown
 from causalfocus.guarantees.terms import OwnDesign, Rival
 from causalfocus.kernels.randomized.responses import responses_to
-from causalfocus.kernels.randomized.row_tests import SCALE
+from causalfocus.kernels.randomized.row_tests import BID, SCALE
 from causalfocus.kernels.randomized.widths import loads_of, means_of, ratios
 from causalfocus.moments.effect_intervals import Intervals
 from causalfocus.moments.moments import Moments
@@ -36,10 +36,6 @@ from causalfocus.system.sem import LinearSEM
 
 if TYPE_CHECKING:
     from causalfocus.guarantees.randomized import RandomizedRule
-
-ABSENT: Final = 0.75
-"""Of min_effect: the half width at which an effect that is not there is foretold to be settled. Its
-middle is noise, and takes the rest."""
 
 MOST_WIDER: Final = 2.0
 """Than is foretold: intervals that are wider are about to become narrower."""
@@ -85,14 +81,22 @@ def half_ranges_of(rule: "RandomizedRule") -> Floats:
     )
 
 
+def nats_of_mixture(rule: "RandomizedRule", tosses: float) -> float:
+    """What a direction without a bid has to reach after so many tosses of a coin, if all have equal
+    shares.
+    """
+    own = own_nats(rule.unknown, rule.space.acyclic).direction
+    return rule.threshold + own + 0.5 * math.log1p(max(tosses, 1.0) / SCALE)
+
+
 def nats_of(rule: "RandomizedRule", tosses: float) -> float:
-    """What a direction has to reach after so many tosses of a coin, if all have equal shares."""
-    tosses = max(tosses, 1.0)
-    return (
-        rule.threshold
-        + own_nats(rule.unknown, rule.space.acyclic).direction
-        + 0.5 * math.log1p(tosses / SCALE)
-    )
+    """What a direction has to reach after so many tosses of a coin, by its mixture or, if it has
+    one, by a bid that suits it, if all have equal shares.
+    """
+    mixture = nats_of_mixture(rule, tosses)
+    if rule.bids is None:
+        return mixture
+    return min(mixture - math.log(1.0 - BID), nats_of_mixture(rule, 0.0) + math.log(2.0 / BID))
 
 
 def _saved_nats(rule: "RandomizedRule", model: LinearSEM) -> float:
@@ -125,7 +129,7 @@ def task_of(
     """
     demands = rule.demands
     graph_only = np.minimum(demands.epsilon, np.abs(model.weights))
-    radii = np.where(model.weights != 0.0, graph_only, ABSENT * demands.min_effect)
+    radii = np.where(model.weights != 0.0, graph_only, demands.widths_of_none)
     may_act = rule.unknown if unknown is None else unknown
     if rule.space.acyclic:
         may_act = may_act & ~against_order(model.weights)

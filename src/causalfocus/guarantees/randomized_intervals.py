@@ -27,8 +27,9 @@ from causalfocus.arrays import Bools, Floats
 from causalfocus.errors import InvalidInputError
 from causalfocus.kernels.randomized.ellipsoid import Nats
 from causalfocus.kernels.randomized.left import Asked, Known, bound_rows
-from causalfocus.kernels.randomized.records import N_AIMS
+from causalfocus.kernels.randomized.records import N_AIMS, Bids
 from causalfocus.kernels.randomized.regions import no_regions
+from causalfocus.kernels.randomized.row_tests import NEARLY
 from causalfocus.moments.effect_intervals import Intervals, no_intervals
 from causalfocus.moments.randomized_sums import RandomizedSums
 from causalfocus.moments.reading import Reading
@@ -48,6 +49,10 @@ nats, for it: about half a percent of its half width."""
 
 SHARE_OF_DESCENTS: Final = 0.05
 """Of delta, for the tests of descent together, where loops are ruled out (`closure`)."""
+
+ABSENT: Final = 0.75
+"""Of min_effect: the half width at which an effect that is not there is foretold to be settled. Its
+middle is noise, and takes the rest."""
 
 MOST_NATS: Final = 1e4
 """Levels are not sought beyond this."""
@@ -123,7 +128,7 @@ def narrow(
     reading, regions = reading.without(ruled_out), known.regions
     kept = no_regions(0) if regions is None else regions.copied()
     found = Known(known.low.copy(), known.high.copy(), kept)
-    asked = Asked(sums.unknown, ruled_out, sums.large)
+    asked = Asked(sums.unknown, ruled_out, sums.large, sums.bids)
     which = np.arange(sums.p) if rows is None else np.flatnonzero(rows)
     bound_rows(reading.sums, reading.stakes, asked, which, level, own, found)
     return Intervals(found.low, found.high, sums.n, None if regions is None else kept)
@@ -150,6 +155,20 @@ class Demands:
                     f"{name} is a table of positive numbers, row the effect and column the cause; "
                     f"got {given.tolist()}."
                 )
+
+    @cached_property
+    def widths_of_none(self) -> Floats:
+        """(p, p), the half width at which an effect that is not there is foretold to be settled."""
+        found: Floats = ABSENT * self.min_effect
+        return found
+
+    def bids(self, half_ranges: Floats) -> Bids:
+        """Return the bids of the directions for the half widths that are to be reached.
+
+        half_ranges : (p,), of the coins; 0 where there is none
+        """
+        small = NEARLY * half_ranges * self.widths_of_none
+        return Bids(small, NEARLY * half_ranges * np.minimum(self.epsilon, self.widths_of_none))
 
     def holds(self, intervals: Intervals, weights: Floats) -> Bools:
         """Return for which pairs (p, p) intervals prove what weights claim: a weight that is not

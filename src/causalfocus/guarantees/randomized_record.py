@@ -17,6 +17,7 @@ from causalfocus.guarantees.closure import Closed, close, ruled_out
 from causalfocus.guarantees.randomized_intervals import intervals_at
 from causalfocus.guarantees.randomized_totals import no_total_intervals, totals_at
 from causalfocus.kernels.randomized.guess import guess_rows
+from causalfocus.kernels.randomized.records import Bids
 from causalfocus.kernels.randomized.regions import no_regions
 from causalfocus.moments.coin_record import CoinGuess, CoinRecord
 from causalfocus.moments.descents import Descents
@@ -36,6 +37,7 @@ def new_record(
     unknown: Bools,
     large: ArrayLike = np.inf,
     *,
+    bids: Bids | None = None,
     acyclic: bool = False,
     at_once: int | None = None,
 ) -> CoinRecord:
@@ -43,10 +45,11 @@ def new_record(
 
     unknown : (p, p), which direct effects there may be, row and cause
     large : (p, p), sizes of effects that matter; without them all pairs have equal shares of delta
+    bids : of the directions (`bids_for`); None for none
     acyclic : whether loops are ruled out
     at_once : how many variables will be set in a round, at most; None for any number
     """
-    sums = RandomizedSums.empty(unknown, large, at_once=at_once)
+    sums = RandomizedSums.empty(unknown, large, bids=bids, at_once=at_once)
     bare = no_intervals(sums.unknown)
     nothing = bare.with_regions(no_regions(sums.p))
     return CoinRecord(

@@ -7,8 +7,8 @@ import numpy as np
 
 from causalfocus.arrays import Floats
 from causalfocus.guarantees.effects import TotalEffect, find, radii_of, rounds_at
-from causalfocus.guarantees.randomized_design import ABSENT, half_ranges_of
-from causalfocus.guarantees.randomized_intervals import Demands
+from causalfocus.guarantees.randomized_design import half_ranges_of
+from causalfocus.guarantees.randomized_intervals import ABSENT, Demands
 from causalfocus.guarantees.randomized_totals import (
     nats_for_total,
     rounds_for_total,

@@ -52,7 +52,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from causalfocus.arrays import Bools, Floats
 from causalfocus.errors import InvalidInputError
-from causalfocus.kernels.randomized.records import Bets, Epoch, Pool, Stakes, Sums
+from causalfocus.kernels.randomized.records import Bets, Bids, Epoch, Pool, Stakes, Sums
 from causalfocus.kernels.randomized.rounds import add_rounds, close_epoch, no_epoch, no_sums
 from causalfocus.kernels.randomized.stakes import next_stakes, no_stakes
 from causalfocus.moments.reading import Reading, aim_at_the_rest
@@ -127,6 +127,7 @@ class RandomizedSums:
     unknown : (p, p), which coefficients are unknown, row and cause; the others are zero
     large : (p, p), sizes from which on a coefficient has a large share in the tests of its row
         (`kernels.randomized.box`); infinite for equal shares
+    bids : of the directions, (p, p) each
     n : rounds with a coin that are complete
     issued : number of the last ask
     stakes : by epoch, those that are needed still; the last are those of the next ask
@@ -139,6 +140,7 @@ class RandomizedSums:
 
     unknown: Bools
     large: Floats
+    bids: Bids
     n: int
     issued: int
     stakes: dict[int, Stakes]
@@ -151,13 +153,19 @@ class RandomizedSums:
 
     @classmethod
     def empty(
-        cls, unknown: ArrayLike, large: ArrayLike = np.inf, *, at_once: int | None = None
+        cls,
+        unknown: ArrayLike,
+        large: ArrayLike = np.inf,
+        *,
+        bids: Bids | None = None,
+        at_once: int | None = None,
     ) -> "RandomizedSums":
         """Before the first ask.
 
         unknown : (p, p), which coefficients are unknown; the diagonal must not be. Leave out the
             columns of outcomes, which drive nothing, and effects that are known not to exist
         large : (p, p) or one for all, positive: sizes of coefficients that matter
+        bids : of the directions; None for none
         at_once : how many variables will be set in a round, at most; None for any number. Where
             these are few of many, more is remembered (`keeps_grams`)
         """
@@ -177,6 +185,7 @@ class RandomizedSums:
         return cls(
             unknown=mask,
             large=sizes,
+            bids=Bids(np.zeros((p, p)), np.zeros((p, p))) if bids is None else bids,
             n=0,
             issued=0,
             stakes={0: no_stakes(p)},
@@ -372,7 +381,8 @@ def lay_stakes(state: RandomizedSums, ruled_out: Bools | None = None) -> Randomi
         # Pending asks of an earlier epoch may still come; what is complete is taken.
         present = state.stakes[state.epoch_number]
         reading, growth = state.read(), length / state.n
-        stakes = next_stakes(reading.sums, present, state.unknown, growth)
+        has_bids = bool(state.bids.where_small.any())
+        stakes = next_stakes(reading.sums, present, state.unknown, growth, has_bids)
         if ruled_out is not None and ruled_out.any():
             aim_at_the_rest(stakes, reading, state.unknown, ruled_out, growth)
         stakes = _keep_beginnings(stakes, state.stakes[last])

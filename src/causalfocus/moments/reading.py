@@ -46,7 +46,7 @@ def aim_at_the_rest(
     is_fewer = reading.stakes.is_begun & ruled_out.any(axis=1)
     rest = unknown & ~ruled_out & is_fewer[:, None]
     fewer = reading.without(ruled_out)
-    aimed = next_stakes(fewer.sums, fewer.stakes, rest, growth)
+    aimed = next_stakes(fewer.sums, fewer.stakes, rest, growth, False)
     stakes.references[is_fewer] = aimed.references[is_fewer]
     stakes.references[ruled_out] = 0.0
     p = len(unknown)

@@ -1,8 +1,8 @@
 """Bounds of every coefficient of a row over all rows that no test rejects: with proof.
 
 All rows that are left are in an ellipsoid E (`ellipsoid`). Over it, and over any box that is known
-to hold them, V is bounded, and with it every direction: |S_k(b)| <= G_k, G_k^2 = (V + rho)(2 h +
-log(1 + V / rho)), which rises in V; rho is the same for all rows.
+to hold them, V is bounded, and with it every direction: |S_k(b)| <= G_k, by its bid or by its
+mixture (`row_tests`), both of which rise in V; rho is the same for all rows.
 
 **V.** About the middle of E, V_k = value - 2 c . v + v' grams v. For any parts c = c1 + c2 and any
 k with k form - grams positive definite, over E and the box
@@ -18,7 +18,7 @@ So h_k(b) = h - log n + log Z(b) - log w_k(b), with h what equal shares would ne
 coefficients are large, those that are, and those that are tested for being so, pay for few.
 Over the rows that are left Z is at most the number of coefficients whose bounds reach the size,
 and 1 / n for each other. Rows with b_k beyond the size at either end, and those between, are
-bounded apart, each with its own level.
+bounded apart, each with its own level and its own bid (`row_tests`).
 
 **Coefficients.** S(b) = S(b0) - L y, one row of L for every direction. So, for any weights w,
 y_r = w . S(b0) - w . S(b) + (e_r - L'w) . y: the second part is at most sum_k |w_k| G_k, the third
@@ -54,7 +54,7 @@ from causalfocus.kernels.randomized.ball import (
 from causalfocus.kernels.randomized.ellipsoid import (
     Nats,
     highest,
-    largest_distances,
+    largest_by_bids,
     smallest_ellipsoid,
     squares_over,
 )
@@ -65,7 +65,7 @@ from causalfocus.kernels.randomized.matrices import (
     largest_share,
     multiply,
 )
-from causalfocus.kernels.randomized.records import Stakes, Sums
+from causalfocus.kernels.randomized.records import Bids, Stakes, Sums
 from causalfocus.kernels.randomized.regions import Region, ball_of, region_of
 from causalfocus.kernels.randomized.row_tests import (
     SCALE,
@@ -99,10 +99,12 @@ class Box(NamedTuple):
 
 class Sizes(NamedTuple):
     """From which size on the unknown coefficients of a row that are still asked count as large,
-    `large` (u,), and how many there were, n, at least u; the others are zero.
+    `large` (u,), the bids of their directions (u,) each, and how many there were, n, at least u;
+    the others are zero.
     """
 
     large: Floats
+    bids: Bids
     n: int
 
 
@@ -114,12 +116,14 @@ class Left(NamedTuple):
 
 
 class Levels(NamedTuple):
-    """Levels of the directions in nats, for rows with any coefficient of its own (u,), and for
-    those where it is large.
+    """Levels of the directions in nats, for rows in which their own coefficient is small, and for
+    those where it is large; and which coefficients (u,) can be either.
     """
 
-    anywhere: Floats
+    where_small: float
     where_large: float
+    can_be_small: Bools
+    can_be_large: Bools
 
 
 @kernel
@@ -176,11 +180,12 @@ def largest_squares(ball: Ball, shares: Floats, there: Family, box: Box) -> Floa
 
 
 class Reaches(NamedTuple):
-    """The largest |S| of every direction among the rows that it leaves: of all, and of those where
-    its own coefficient is large.
+    """The largest |S| of every direction among the rows that it leaves: of all, of those where its
+    own coefficient is small, and of those where it is large.
     """
 
     anywhere: Floats
+    where_small: Floats
     where_large: Floats
 
 
@@ -219,15 +224,26 @@ def levels_over(box: Box, ends: Box, n: int, h: float) -> Levels:
     """
     u = len(box.low)
     total = (n - u) / n
+    can_be_small, can_be_large = np.empty(u, dtype=np.bool_), np.empty(u, dtype=np.bool_)
     for r in range(u):
-        reaches = box.low[r] <= ends.low[r] or box.high[r] >= ends.high[r]
-        total += 1.0 if reaches else 1.0 / n
-    where_large = h + math.log(total / n)
-    anywhere = np.empty(u)
-    for r in range(u):
-        is_large = box.high[r] <= ends.low[r] or box.low[r] >= ends.high[r]
-        anywhere[r] = where_large if is_large else h + math.log(total)
-    return Levels(anywhere, where_large)
+        can_be_large[r] = box.low[r] <= ends.low[r] or box.high[r] >= ends.high[r]
+        can_be_small[r] = box.high[r] > ends.low[r] and box.low[r] < ends.high[r]
+        total += 1.0 if can_be_large[r] else 1.0 / n
+    return Levels(h + math.log(total), h + math.log(total / n), can_be_small, can_be_large)
+
+
+@kernel
+def reaches_at(levels: Levels, squares: Floats, scale: float, bids: Bids) -> Reaches:
+    """Return the largest |S| of the directions at some levels where V is at most squares."""
+    small = largest_by_bids(squares, scale, levels.where_small, bids.where_small)
+    large = largest_by_bids(squares, scale, levels.where_large, bids.where_large)
+    anywhere = np.maximum(small, large)
+    for r in range(len(squares)):
+        if not levels.can_be_large[r]:
+            anywhere[r] = small[r]
+        elif not levels.can_be_small[r]:
+            anywhere[r] = large[r]
+    return Reaches(anywhere, small, large)
 
 
 @kernel
@@ -243,14 +259,14 @@ def _cut(row: Row, ball: Ball, weights: Floats, reach: Reaches, ends: Box, box: 
         for k in range(u):
             middle += weights[r, k] * aimed.distances[k]
             half += abs(weights[r, k]) * reach.anywhere[k]
-        less = abs(weights[r, r]) * (reach.anywhere[r] - reach.where_large[r])
         anywhere = (middle - half - below[r], middle + half + above[r])
         if not math.isfinite(anywhere[1] - anywhere[0]):
             continue
-        large = (anywhere[0] + less, anywhere[1] - less)
         low, high = math.inf, -math.inf
         for part in range(3):
-            start, stop = large if part < 2 else anywhere
+            own = reach.where_large[r] if part < 2 else reach.where_small[r]
+            less = abs(weights[r, r]) * (reach.anywhere[r] - own)
+            start, stop = anywhere[0] + less, anywhere[1] - less
             if part == 0:
                 start = max(start, ends.high[r])
             elif part == 1:
@@ -377,13 +393,11 @@ def bound_row(
             break
         squares = largest_squares(ball, shares, there, box)
         levels = levels_over(box, ends, of.n, above.direction)
-        anywhere = largest_distances(squares, scale, levels.anywhere)
-        large = largest_distances(squares, scale, np.full(u, levels.where_large))
-        if not np.isfinite(anywhere).all():
+        reach = reaches_at(levels, squares, scale, of.bids)
+        if not np.isfinite(reach.anywhere).all():
             break
-        reach = Reaches(anywhere, large)
         _cut(row, ball, weights, reach, ends, box)
-        _cut(row, ball, _fewer(weights, sizes, anywhere), reach, ends, box)
+        _cut(row, ball, _fewer(weights, sizes, reach.anywhere), reach, ends, box)
     bounds = Box(
         reference + row.units * (row.centre + box.low),
         reference + row.units * (row.centre + box.high),

@@ -22,9 +22,9 @@ log(1 + max_i tau_i), a row that is left has, for every c > 0,
 
 About a centre, V_i + rho <= value_i - 2 slope_i . y + y' (grams + form) y, with grams above those
 of all coins (`common_grams`). With s the mean slope and e_i = slope_i - s, -2 e_i . y <= APART y'
-grams y + e_i' grams^-1 e_i / APART: so m may be one quadratic of y. As w and the S_i are linear in y, both sides are quadratics, and
-where the form of their difference is positive definite that is an ellipsoid, exactly. Of some c the
-one is taken that is best.
+grams y + e_i' grams^-1 e_i / APART: so m may be one quadratic of y. As w and the S_i are linear in
+y, both sides are quadratics, and where the form of their difference is positive definite that is an
+ellipsoid, exactly. Of some c the one is taken that is best.
 """
 
 import math

@@ -8,7 +8,7 @@ from causalfocus.arrays import Bools, Floats, Ints
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.randomized.box import Box, Left, Sizes, bound_row
 from causalfocus.kernels.randomized.ellipsoid import Nats
-from causalfocus.kernels.randomized.records import Stakes, Sums
+from causalfocus.kernels.randomized.records import Bids, Stakes, Sums
 from causalfocus.kernels.randomized.regions import (
     Region,
     Regions,
@@ -21,12 +21,13 @@ from causalfocus.kernels.randomized.regions import (
 
 class Asked(NamedTuple):
     """Of every coefficient, row and cause, (p, p): whether it was unknown at the start, whether it
-    is certain to be zero by now, and from which size on it counts as large.
+    is certain to be zero by now, from which size on it counts as large, and the bids.
     """
 
     unknown: Bools
     ruled_out: Bools
     large: Floats
+    bids: Bids
 
 
 class Known(NamedTuple):
@@ -65,7 +66,8 @@ def bound_rows(
             continue
         box = Box(known.low[j][causes], known.high[j][causes])
         before = Left(box, _region_before(known, j, at_start, is_left))
-        of = Sizes(asked.large[j][causes], len(at_start))
+        bids = Bids(asked.bids.where_small[j][causes], asked.bids.where_large[j][causes])
+        of = Sizes(asked.large[j][causes], bids, len(at_start))
         after = bound_row(sums, stakes, j, causes, coins, level, own, of, before, at_start)
         for r in range(len(causes)):
             k = causes[r]

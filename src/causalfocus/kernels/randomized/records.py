@@ -19,7 +19,7 @@ there are two ways.
   needs p^4 numbers.
 - *Grams of the row*, sum_t (x_t - m)(x_t - m)', whatever the test: p^3 numbers. The bound holds
   because sum_i w_i^2 z_ti^2 <= 1 in every round: tests of single coins have one weight of 1, and
-  directions have |w| = 1. What is lost is of second order in d, the distance from the reference.
+  directions have |w| <= 1. What is lost is of second order in d, the distance from the reference.
   Where every coin is tossed in about half of the rounds it is little. Where a round has one coin of
   many, it is most of V, and nothing has a bound for long.
 """
@@ -40,6 +40,16 @@ SLOPE, SPREAD, N_AIMS = 0, 1, 2
 """The aims of a row: tests like directions, not of one coefficient but of the two combinations that
 V hangs on most, the one along which it grows to first order, and the one along which it grows to
 second order (`stakes`)."""
+
+
+class Bids(NamedTuple):
+    """What directions bet beside their mixture (`row_tests`), for row and cause, in rows whose
+    coefficient of the cause is small, and where it is large: the number l is the bid over the
+    variance of the row that its scale stands for. 0 for none. Given before the first round.
+    """
+
+    where_small: Floats
+    where_large: Floats
 
 
 class Bets(NamedTuple):
@@ -94,7 +104,7 @@ class Stakes(NamedTuple):
     centres : (p, p), m of every row
     references : (p, p), a of every row
     directions : (p, p + N_AIMS, p), for row j and cause k, or an aim, the weights of the coins,
-        |w| = 1 or all zero
+        |w| at most 1
     first, spreads, anchors : (p, p, p) and (p, p) each, from the rounds before the row was tested,
         the scale of its tests: see `form_of`
 

@@ -11,6 +11,9 @@ laid before the coins were tossed. Good ones make narrow intervals.
   noise. Entries of P that are not clearly different from zero are taken for zero. What a direction
   moved beside its own regressor in earlier rounds is made good in the next ones, as far as that
   does not cost much noise.
+- *Sizes.* A bid is for the variance that the row was thought to have before it was tested. Where
+  the residuals turn out larger, as they do with hidden causes and outliers, the directions of the
+  row bet less: |w| is the one variance over the other.
 - *Aims.* V(b + y) = V(b) - 2 c . y + y' M y. How large V can be among the rows that are left
   (`ellipsoid`) depends on two combinations most: c . y, and the y with the largest y' M y of those
   that the coins see equally well, where a hidden cause of many variables lies. Each has a test of
@@ -44,6 +47,7 @@ from causalfocus.kernels.randomized.records import (
     kept_form,
     turned_form,
 )
+from causalfocus.kernels.randomized.row_tests import least_scale, scale_of_coins
 
 CLEAR = 3.0
 """Standard errors from which on a coin is taken to move a variable."""
@@ -69,6 +73,9 @@ LEAST_PIVOT = 1e-6
 POWERS = 12
 """Steps towards the combination along which V grows most."""
 
+FIRST_SIZE, LEAST_SIZE = 0.7, 0.1
+"""Of directions with bids: before anything is known of the residuals, and at least."""
+
 WITHIN_ONE = 1.0 - 1e-6
 """Length of a direction: not above one for rounding to the digits that are kept."""
 
@@ -80,11 +87,14 @@ def first_rounds(p: int) -> int:
 
 
 @kernel
-def next_stakes(sums: Sums, stakes: Stakes, unknown: Bools, growth: float) -> Stakes:
+def next_stakes(
+    sums: Sums, stakes: Stakes, unknown: Bools, growth: float, has_bids: bool
+) -> Stakes:
     """Return the stakes for the rounds that are asked for next.
 
     sums : of all rounds that are complete, those of the present epoch included
     growth : how many rounds the new stakes are laid for, as a share of those so far
+    has_bids : whether directions have bids, which sizes are for
     """
     p = len(stakes.is_begun)
     is_begun, first, spreads = stakes.is_begun.copy(), stakes.first.copy(), stakes.spreads.copy()
@@ -105,14 +115,15 @@ def next_stakes(sums: Sums, stakes: Stakes, unknown: Bools, growth: float) -> St
             spreads[j] = np.sqrt(np.maximum(np.diag(form), 0.0))
             first[j] = kept_form(form, spreads[j])
             for k in causes:
-                directions[j, k, k] = 1.0
+                directions[j, k, k] = FIRST_SIZE if has_bids else 1.0
         elif is_begun[j]:
             coins = np.flatnonzero(sums.pool.counts[j] > 0.0)
             if len(causes) > 0 and len(coins) > 0:
                 step = _reference_step(
                     sums.coins, form_of(stakes, j), references[j], causes, coins, j
                 )
-                directions[j] = _directions(sums, causes, coins, j, growth)
+                length = _size_of_bets(sums, stakes, causes, coins, j) if has_bids else 1.0
+                directions[j] = _directions(sums, causes, coins, j, growth, length)
                 for r in range(len(causes)):
                     references[j, causes[r]] += step[r]
     return Stakes(is_begun, centres, references, directions, first, spreads, anchors)
@@ -300,9 +311,25 @@ def _aims(sums: Sums, causes: Ints, coins: Ints, j: int, seen: Floats) -> Floats
 
 
 @kernel
-def _directions(sums: Sums, causes: Ints, coins: Ints, j: int, growth: float) -> Floats:
-    """Return the weights of the coins (p + N_AIMS, p) for every unknown cause of row j, and its
-    aims.
+def _size_of_bets(sums: Sums, stakes: Stakes, causes: Ints, coins: Ints, j: int) -> float:
+    """Return the size of the directions of row j: the variance for which their bids are, over that
+    of the residuals.
+    """
+    thought = least_scale(stakes, j, causes) / scale_of_coins(len(causes))
+    squares = counts = 0.0
+    for i in coins:
+        squares += sums.coins.squares[j, i]
+        counts += sums.pool.counts[j, i]
+    found = thought * counts / squares if squares > 0.0 else FIRST_SIZE
+    return min(max(found, LEAST_SIZE), 1.0)
+
+
+@kernel
+def _directions(
+    sums: Sums, causes: Ints, coins: Ints, j: int, growth: float, length: float
+) -> Floats:
+    """Return the weights of the coins (p + N_AIMS, p) for every unknown cause of row j, of some
+    length, and its aims.
     """
     p, m, u = sums.pool.rounds.shape[0], len(coins), len(causes)
     moves = _clear_moves(sums, causes, coins, j)
@@ -329,12 +356,12 @@ def _directions(sums: Sums, causes: Ints, coins: Ints, j: int, growth: float) ->
     for b in range(u):
         w = np.zeros(p)
         plain = math.sqrt((solved[:, b] ** 2).sum())
-        repair = math.sqrt((solved[:, u + b] ** 2).sum())
+        repair = math.sqrt((solved[:, u + b] ** 2).sum()) / length
         if plain > 0.0:
             share = min(1.0, REPAIR / repair) if repair > 0.0 else 0.0
             for a in range(m):
-                w[coins[a]] = solved[a, b] / plain + share * solved[a, u + b]
-            found[causes[b]] = w * (WITHIN_ONE / math.sqrt((w**2).sum()))
+                w[coins[a]] = solved[a, b] / plain + share * solved[a, u + b] / length
+            found[causes[b]] = w * (length * WITHIN_ONE / math.sqrt((w**2).sum()))
         else:
-            found[causes[b], causes[b]] = 1.0
+            found[causes[b], causes[b]] = length
     return found
