@@ -139,3 +139,20 @@ def test_a_report_does_not_speak_of_gaussian_noise(path: Path) -> None:
         play(campaign, 30)
         assert "the noise is Gaussian" in (text := report_html(campaign))
         assert "if the graph is right" in text
+
+
+def test_a_wider_range_changes_no_test_of_the_past(path: Path) -> None:
+    """What directions bet is for the ranges with which the campaign began: intervals, evidence and
+    the stop are the same, to the bit.
+    """
+    with Campaign.create(path, ACTIONS, cf.ModelClass(0.6), epsilon=0.3, seed=4) as campaign:
+        while campaign.stop is None:
+            play(campaign, 3, seed=campaign.learner.rounds)
+        before, first = campaign.learner, campaign.specification.actions.ranges
+        campaign.widen("X1", -2.0, 4.0)
+        now, coins = campaign.learner, campaign.learner.state.coins
+        assert coins is not None and before.state.coins is not None
+        assert are_same(coins.kept, before.state.coins.kept)
+        assert now.decision.evidence == before.decision.evidence and campaign.contradiction is None
+        assert campaign.specification.actions.ranges != campaign.specification.actions.first_ranges
+        assert campaign.specification.actions.first_ranges == first

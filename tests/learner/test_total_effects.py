@@ -171,10 +171,10 @@ def test_total_effects_as_a_table() -> None:
 
 def test_an_effect_that_changes_is_refuted() -> None:
     """By the total effects as well; and then nothing is settled any more."""
-    learner = play_on(new(), 400)
-    assert not learner.decision.refuted
+    learner = play_on(new(), 200)
+    assert not learner.has_stopped
     play_on(learner, 1200, truth=cf.LinearSEM(-CHAIN.weights, 1.0))
-    assert learner.decision.refuted and coins_of(learner).kept_totals.is_refuted.any()
+    assert learner.is_refuted and coins_of(learner).kept_totals.is_refuted.any()
     kinds = {alarm.kind for alarm in learner.alarms() if alarm.evidence >= np.log(20)}
     assert "total" in kinds
 

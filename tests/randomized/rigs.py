@@ -234,6 +234,15 @@ def bench(
     return Bench(rig, np.random.default_rng([seed, 2]), state, most=max(p, 2))
 
 
+def play_only(one: Bench, n: int, may_be_set: Bools) -> None:
+    """Rounds in which a part of these is set."""
+    for _ in range(n):
+        asked = may_be_set & (one.rng.random(one.state.p) < 0.5)
+        signs = np.where(asked, one.rng.choice([-1.0, 1.0], size=len(asked)), 0.0)
+        one.state = one.state.issue(one.state.issued + 1, asked, signs)
+        one.state = one.state.answer(one.state.issued, one.rig.respond(asked, 2.0 * signs))
+
+
 class Against(NamedTuple):
     """Log evidence against a row: the larger one of all coins, of directions (p,), of aims, and of
     the heading.

@@ -139,13 +139,13 @@ def mean_evidence(guards: GuardSums, truth: Intervals) -> list[float]:
 
 
 def test_all_shares_together_are_delta() -> None:
-    """Of two tests of all coins a row, aims, directions, total effects and guardrails; and of tests
-    of descent where loops are ruled out.
+    """Of three tests of all coins a row, aims, directions, total effects and guardrails; and of
+    tests of descent where loops are ruled out.
     """
     for p in (2, 3, 14, 15, 40):
         unknown = ~np.eye(p, dtype=np.bool_)
         own = own_nats(unknown)
-        shares = 2 * p * math.exp(-own.all_coins) + 2 * p * math.exp(-own.aim)
+        shares = 3 * p * math.exp(-own.all_coins) + 2 * p * math.exp(-own.aim)
         shares += p * (p - 1) * math.exp(-own.direction)
         n_pairs = p * (p - 1) // 2 if p <= 14 else 6
         shares += p * math.exp(-nats_of("selection", p))

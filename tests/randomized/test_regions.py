@@ -28,7 +28,7 @@ from causalfocus.learner.parts import are_same, put_together, take_apart
 from causalfocus.moments.coin_record import CoinRecord
 from causalfocus.moments.effect_intervals import Intervals, no_intervals
 from causalfocus.moments.randomized_sums import Intent
-from randomized.rigs import CHAIN, LOOP, Bench, bench, bounded_evidence, hidden
+from randomized.rigs import CHAIN, LOOP, Bench, bench, bounded_evidence, hidden, play_only
 
 LEVEL = math.log(20)
 EVERYTHING = ~np.eye(3, dtype=np.bool_)
@@ -144,15 +144,6 @@ def looks(one: Bench, plan: list[tuple[int, Bools]]) -> tuple[Intervals, list[Be
             known = known.intersect(intervals_at(one.state, LEVEL, known))
             states.append(replace(one))
     return known, states
-
-
-def play_only(one: Bench, n: int, may_be_set: Bools) -> None:
-    """Rounds in which a part of these is set."""
-    for _ in range(n):
-        asked = may_be_set & (one.rng.random(one.state.p) < 0.5)
-        signs = np.where(asked, one.rng.choice([-1.0, 1.0], size=len(asked)), 0.0)
-        one.state = one.state.issue(one.state.issued + 1, asked, signs)
-        one.state = one.state.answer(one.state.issued, one.rig.respond(asked, 2.0 * signs))
 
 
 MOSTLY_ONE = [(600, np.array([True, True, False])), (1500, np.array([True, False, False]))]

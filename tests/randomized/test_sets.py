@@ -16,7 +16,7 @@ from causalfocus.kernels.randomized.ball import (
     largest_shares,
     no_ball,
 )
-from causalfocus.kernels.randomized.box import Box, largest_squares, levels_over, stand_alone
+from causalfocus.kernels.randomized.box import largest_squares, stand_alone
 from causalfocus.kernels.randomized.ellipsoid import (
     Nats,
     common_growth,
@@ -32,6 +32,7 @@ from causalfocus.kernels.randomized.heading import (
     heading_of,
     sides_of,
 )
+from causalfocus.kernels.randomized.levels import Box, levels_over
 from causalfocus.kernels.randomized.row_tests import (
     SCALE,
     Row,
@@ -40,7 +41,17 @@ from causalfocus.kernels.randomized.row_tests import (
     scale_of_coins,
 )
 from causalfocus.moments.effect_intervals import Intervals
-from randomized.rigs import CHAIN, LOOP, Bench, Noise, bench, bounded_evidence, gaussian, hidden
+from randomized.rigs import (
+    CHAIN,
+    LOOP,
+    Bench,
+    Noise,
+    bench,
+    bounded_evidence,
+    gaussian,
+    hidden,
+    play_only,
+)
 
 LEVEL = math.log(20)
 
@@ -306,16 +317,16 @@ def test_the_shares_of_a_row_add_up_whatever_the_row_is() -> None:
 
 
 def test_a_bid_that_suits_makes_narrower_intervals() -> None:
-    """At the width that it is for; far from that the mixture bounds them, a little wider than
-    without a bid.
+    """At the width that it is for; far from that the mixture bounds them, wider than without a bid
+    by its own price and because smaller bets have the same rho.
     """
     plain, suited, unsuited = (
         intervals_at(worked(CHAIN, hidden, 1200, wanted=wanted).state, LEVEL).half
-        for wanted in (None, 0.09, 1e-3)
+        for wanted in (None, 0.08, 1e-3)
     )
     off = plain > 0.0
-    assert np.median(suited[off] / plain[off]) < 0.97
-    assert (unsuited[off] / plain[off] > 1.0).all() and (unsuited[off] / plain[off] < 1.13).all()
+    assert np.median(suited[off] / plain[off]) < 0.98
+    assert (unsuited[off] / plain[off] > 1.0).all() and (unsuited[off] / plain[off] < 1.2).all()
 
 
 def test_effects_that_matter_are_bounded_sooner() -> None:
@@ -381,3 +392,23 @@ def test_with_many_coins_the_heading_bounds_a_row_before_all_coins_do() -> None:
         truth = (weights[j] - one.state.read().stakes.references[j])[causes] / row.units
         away = last.upper @ (truth - row.centre - last.middle)
         assert away @ away <= last.radius**2
+
+
+def test_the_heading_counts_coins_that_were_not_tossed_yet() -> None:
+    """|w| is a function of the row in question alone: the same before and after they are."""
+    unknown = np.zeros((4, 4), dtype=np.bool_)
+    unknown[2, :2] = True
+    one = bench(np.zeros((4, 4)), lambda rng, _: rng.normal(size=4), unknown=unknown)
+    rng, causes = np.random.default_rng(0), np.array([0, 1])
+    for may_be_set in (np.array([True, False, False, True]), np.ones(4, dtype=np.bool_)):
+        play_only(one, 150, may_be_set)
+        reading = one.state.read()
+        stakes, coins = reading.stakes, np.flatnonzero(reading.sums.pool.counts[2] > 0)
+        assert (1 in coins) == may_be_set[1]
+        row = row_of_tests(reading.sums, stakes, 2, causes, coins, 2)
+        sides = sides_of(row, heading_of(stakes, row, 2, causes, coins, causes))
+        for y in rng.normal(size=(20, 2)):
+            b = stakes.references[2, :2] + row.units * (row.centre + y)
+            w = stakes.spreads[2, :2] * (b - stakes.anchors[2, :2])
+            square = y @ sides.form_of_weights @ y + 2 * sides.slope_of_weights @ y
+            assert square + sides.value_of_weights == pytest.approx(w @ w)

@@ -8,7 +8,8 @@ import pytest
 
 import causalfocus as cf
 from causalfocus.arrays import Bools
-from causalfocus.moments.randomized_sums import LEAST_EPOCH, MOST_ADDED_UP, RandomizedSums, signs_of
+from causalfocus.moments.randomized_sums import MOST_ADDED_UP, RandomizedSums, signs_of
+from causalfocus.moments.stakes_ahead import LEAST_EPOCH
 from causalfocus.system.coins import coins_of
 from randomized.rigs import LOOP, Bench, bench, hidden
 

@@ -302,7 +302,7 @@ def test_all_shares_together_are_delta() -> None:
     for unknown in masks:
         p, own = len(unknown), own_nats(unknown)
         shares = int(pairs_on_a_way(unknown).sum()) * math.exp(-total_nats(unknown))
-        shares += 2 * int(unknown.any(axis=1).sum()) * math.exp(-own.all_coins)
+        shares += 3 * int(unknown.any(axis=1).sum()) * math.exp(-own.all_coins)
         shares += 2 * int(unknown.any(axis=1).sum()) * math.exp(-own.aim)
         shares += int(unknown.sum()) * math.exp(-own.direction)
         assert shares + SHARE_OF_GUARDS == pytest.approx(1.0)

@@ -8,7 +8,6 @@ which the half widths that are foretold to first order, with the logarithm that 
 their radii if every coin is tossed in half of the rounds, by chance.
 """
 
-import pickle
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -22,6 +21,7 @@ from causalfocus.allocation.coin_game import ideal_rounds
 from causalfocus.arrays import Floats
 from causalfocus.benchmark.certificates import UNBOUNDED
 from causalfocus.benchmark.problems import DENSITY, EPSILON
+from causalfocus.campaign.checkpoint import pack
 from causalfocus.guarantees import Rule
 from causalfocus.guarantees.randomized import RandomizedRule
 from causalfocus.guarantees.randomized_design import nats_of_mixture, task_of
@@ -91,7 +91,7 @@ class LargeRun:
     ideal : for random halves, or one at a time in the best shares, in closed form
     is_right : whether the claim is right
     milliseconds : of a round, all told
-    megabytes : of what the rule remembers, at the end
+    megabytes : of a checkpoint at the end
     """
 
     p: int
@@ -227,7 +227,7 @@ def large_run(p: int, seed: int, at_once: int | None) -> LargeRun:
         is_right=learner.has_stopped
         and learner.guarantee.holds(learner.result().model, system.model),
         milliseconds=1e3 * seconds / learner.rounds,
-        megabytes=len(pickle.dumps(learner.state.coins)) / 1e6,
+        megabytes=len(pack(learner, {})) / 1e6,
     )
 
 

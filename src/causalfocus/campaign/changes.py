@@ -6,6 +6,7 @@ that was recorded is learned again under what holds now.
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from causalfocus.campaign.events import Event
@@ -13,6 +14,7 @@ from causalfocus.campaign.specification import Specification
 from causalfocus.errors import InvalidInputError
 from causalfocus.system.action_set import ActionSet
 from causalfocus.system.names import position
+from causalfocus.system.widening import begun_with
 
 
 def apply_change(specification: Specification, event: Event) -> Specification:
@@ -29,7 +31,8 @@ def apply_change(specification: Specification, event: Event) -> Specification:
                 given["outcomes"] = [*given.get("outcomes", ()), facts["variable"]]
             if facts.get("switch"):
                 given["switches"] = [*given.get("switches", ()), facts["variable"]]
-    return Specification.from_dict(given)
+    found = Specification.from_dict(given)
+    return replace(found, actions=begun_with(found.actions, specification.actions))
 
 
 def _widen(given: dict[str, Any], name: str, ends: list[float], actions: ActionSet) -> None:

@@ -59,7 +59,7 @@ def pack(learner: Focus, more: dict[str, Any]) -> bytes:
             is_empty = 2 * np.count_nonzero(kept) < kept.size
             entry = zipfile.ZipInfo(f"{name}.npy")
             entry.compress_type = zipfile.ZIP_DEFLATED if is_empty else zipfile.ZIP_STORED
-            with file.open(entry, "w") as out:
+            with file.open(entry, "w", force_zip64=True) as out:
                 np.lib.format.write_array(out, kept, allow_pickle=False)
     return buffer.getvalue()
 

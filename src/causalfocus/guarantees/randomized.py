@@ -35,6 +35,7 @@ from causalfocus.guarantees.randomized_decision import RandomizedDecision
 from causalfocus.guarantees.randomized_design import (
     design_of,
     half_ranges_of,
+    half_widths_of,
     more_rounds,
     plan_for,
     rival_of,
@@ -134,8 +135,12 @@ class RandomizedRule(Guarantee):
     def bids(self) -> Bids | None:
         """What directions bet beside their mixture; nothing with many variables: there the pairs
         that are settled last wait for all coins of their rows, and not for their own tests.
+
+        They are for the ranges with which the run began: with others, that were given since, tests
+        of rounds in the past would not have been fixed before these.
         """
-        return self.demands.bids(half_ranges_of(self)) if self.p <= MOST_WITH_BIDS else None
+        first = half_widths_of(self.actions.first_ranges)
+        return self.demands.bids(first) if self.p <= MOST_WITH_BIDS else None
 
     @property
     def allows_loops(self) -> bool:

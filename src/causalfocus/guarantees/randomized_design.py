@@ -5,6 +5,7 @@ foretold is of first order (`allocation.coin_game`), with the logarithm that the
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -76,9 +77,12 @@ def prices_of(rule: "RandomizedRule") -> Prices:
 
 def half_ranges_of(rule: "RandomizedRule") -> Floats:
     """(p,), of the coins; 0 where there is none."""
-    return np.array(
-        [0.0 if span is None else 0.5 * (span[1] - span[0]) for span in rule.actions.ranges]
-    )
+    return half_widths_of(rule.actions.ranges)
+
+
+def half_widths_of(ranges: Iterable[tuple[float, float] | None]) -> Floats:
+    """(p,), of ranges; 0 where there is none."""
+    return np.array([0.0 if span is None else 0.5 * (span[1] - span[0]) for span in ranges])
 
 
 def nats_of_mixture(rule: "RandomizedRule", tosses: float) -> float:

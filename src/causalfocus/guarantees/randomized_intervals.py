@@ -126,7 +126,7 @@ def narrow(
     rows : (p,), those to go through; None for all
     """
     reading, regions = reading.without(ruled_out), known.regions
-    kept = no_regions(0) if regions is None else regions.copied()
+    kept = no_regions(0) if regions is None else regions.copy()
     found = Known(known.low.copy(), known.high.copy(), kept)
     asked = Asked(sums.unknown, ruled_out, sums.large, sums.bids)
     which = np.arange(sums.p) if rows is None else np.flatnonzero(rows)

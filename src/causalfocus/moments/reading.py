@@ -50,5 +50,7 @@ def aim_at_the_rest(
     stakes.references[is_fewer] = aimed.references[is_fewer]
     stakes.references[ruled_out] = 0.0
     p = len(unknown)
+    lengths = np.linalg.norm(stakes.directions[:, :p].astype(np.float64), axis=2)
+    aimed.directions[:, :p] *= lengths.max(axis=1).reshape(-1, 1, 1)
     stakes.directions[:, :p][rest] = aimed.directions[:, :p][rest]
     stakes.directions[is_fewer, p:] = aimed.directions[is_fewer, p:]

@@ -83,6 +83,7 @@ class ActionSet:
     tolerances: tuple[float, ...]
     change_costs: tuple[tuple[str, float], ...]
     switches: tuple[str, ...]
+    first_ranges: tuple[tuple[float, float] | None, ...]  # see `system.widening`
 
     def __init__(
         self,
@@ -106,6 +107,7 @@ class ActionSet:
         checked = tuple(_checked_range(name, ranges.get(name)) for name in ordered)
         object.__setattr__(self, "names", ordered)
         object.__setattr__(self, "ranges", checked)
+        object.__setattr__(self, "first_ranges", checked)
         object.__setattr__(self, "at_once", _checked_number(at_once, checked))
         object.__setattr__(self, "prices", _checked_prices(self, costs or {}))
         object.__setattr__(self, "tolerances", _checked_tolerances(self, tolerances or {}))

@@ -54,18 +54,18 @@ from causalfocus.kernels.randomized.ball import (
 from causalfocus.kernels.randomized.ellipsoid import (
     Nats,
     highest,
-    largest_by_bids,
     smallest_ellipsoid,
     squares_over,
 )
 from causalfocus.kernels.randomized.heading import heading_of
+from causalfocus.kernels.randomized.levels import Box, Reaches, Sizes, levels_over, reaches_at
 from causalfocus.kernels.randomized.matrices import (
     dual_lengths,
     invert_any,
     largest_share,
     multiply,
 )
-from causalfocus.kernels.randomized.records import Bids, Stakes, Sums
+from causalfocus.kernels.randomized.records import Stakes, Sums
 from causalfocus.kernels.randomized.regions import Region, ball_of, region_of
 from causalfocus.kernels.randomized.row_tests import (
     SCALE,
@@ -90,40 +90,11 @@ PASSES = 6
 """Over the parts of a sum, to see which are bounded by themselves."""
 
 
-class Box(NamedTuple):
-    """Bounds of the unknown coefficients of a row."""
-
-    low: Floats
-    high: Floats
-
-
-class Sizes(NamedTuple):
-    """From which size on the unknown coefficients of a row that are still asked count as large,
-    `large` (u,), the bids of their directions (u,) each, and how many there were, n, at least u;
-    the others are zero.
-    """
-
-    large: Floats
-    bids: Bids
-    n: int
-
-
 class Left(NamedTuple):
     """What is left of a row: bounds of its unknown coefficients, and a region that holds it."""
 
     box: Box
     region: Region
-
-
-class Levels(NamedTuple):
-    """Levels of the directions in nats, for rows in which their own coefficient is small, and for
-    those where it is large; and which coefficients (u,) can be either.
-    """
-
-    where_small: float
-    where_large: float
-    can_be_small: Bools
-    can_be_large: Bools
 
 
 @kernel
@@ -179,16 +150,6 @@ def largest_squares(ball: Ball, shares: Floats, there: Family, box: Box) -> Floa
     return squares_over(rest, ball, shares) + alone
 
 
-class Reaches(NamedTuple):
-    """The largest |S| of every direction among the rows that it leaves: of all, of those where its
-    own coefficient is small, and of those where it is large.
-    """
-
-    anywhere: Floats
-    where_small: Floats
-    where_large: Floats
-
-
 @kernel
 def _shrink(box: Box, r: int, low: float, high: float) -> None:
     """Cut a box, in place; a little room is left for rounding. Where nothing is left, low is above
@@ -212,38 +173,6 @@ def _ends(row: Row, reference: Floats, large: Floats) -> Box:
         minus[r] = (-large[r] - reference[r]) / row.units[r] - row.centre[r]
         plus[r] = (large[r] - reference[r]) / row.units[r] - row.centre[r]
     return Box(minus, plus)
-
-
-@kernel
-def levels_over(box: Box, ends: Box, n: int, h: float) -> Levels:
-    """Return the levels of the directions over all rows in a box.
-
-    ends : where coefficients become large
-    n : unknown coefficients of the row, those included that are known to be zero by now
-    h : the level for equal shares
-    """
-    u = len(box.low)
-    total = (n - u) / n
-    can_be_small, can_be_large = np.empty(u, dtype=np.bool_), np.empty(u, dtype=np.bool_)
-    for r in range(u):
-        can_be_large[r] = box.low[r] <= ends.low[r] or box.high[r] >= ends.high[r]
-        can_be_small[r] = box.high[r] > ends.low[r] and box.low[r] < ends.high[r]
-        total += 1.0 if can_be_large[r] else 1.0 / n
-    return Levels(h + math.log(total), h + math.log(total / n), can_be_small, can_be_large)
-
-
-@kernel
-def reaches_at(levels: Levels, squares: Floats, scale: float, bids: Bids) -> Reaches:
-    """Return the largest |S| of the directions at some levels where V is at most squares."""
-    small = largest_by_bids(squares, scale, levels.where_small, bids.where_small)
-    large = largest_by_bids(squares, scale, levels.where_large, bids.where_large)
-    anywhere = np.maximum(small, large)
-    for r in range(len(squares)):
-        if not levels.can_be_large[r]:
-            anywhere[r] = small[r]
-        elif not levels.can_be_small[r]:
-            anywhere[r] = large[r]
-    return Reaches(anywhere, small, large)
 
 
 @kernel
@@ -331,6 +260,23 @@ def _spread(ball: Ball, share: float) -> float:
 
 
 @kernel
+def _narrow(row: Row, ball: Ball, box: Box, ends: Box, of: Sizes, scale: float, h: float) -> None:
+    """Narrow a box, in place, by the directions of a row at a level of h nats."""
+    there, weights = move_centre(row.directions, ball.middle), _weights(row)
+    shares = largest_shares(ball.form, ball.upper, there, np.zeros(ball.form.shape))
+    sizes = ball.radius * dual_lengths(ball.upper, row.directions.moves)
+    for _ in range(STEPS):
+        if (box.low > box.high).any():
+            return
+        squares = largest_squares(ball, shares, there, box)
+        reach = reaches_at(levels_over(box, ends, of.n, h), squares, scale, of.bids)
+        if not np.isfinite(reach.anywhere).all():
+            return
+        _cut(row, ball, weights, reach, ends, box)
+        _cut(row, ball, _fewer(weights, sizes, reach.anywhere), reach, ends, box)
+
+
+@kernel
 def bound_row(
     sums: Sums,
     stakes: Stakes,
@@ -384,20 +330,7 @@ def bound_row(
         smaller = region_of(ball, row, reference)
         region = region if math.isinf(smaller.radius) else smaller
     box = _box_of(row, ball, Box(known.box.low - reference, known.box.high - reference))
-    ends = _ends(row, reference, of.large)
-    there, weights = move_centre(row.directions, ball.middle), _weights(row)
-    shares = largest_shares(ball.form, ball.upper, there, np.zeros(ball.form.shape))
-    sizes = ball.radius * dual_lengths(ball.upper, row.directions.moves)
-    for _ in range(STEPS):
-        if (box.low > box.high).any():
-            break
-        squares = largest_squares(ball, shares, there, box)
-        levels = levels_over(box, ends, of.n, above.direction)
-        reach = reaches_at(levels, squares, scale, of.bids)
-        if not np.isfinite(reach.anywhere).all():
-            break
-        _cut(row, ball, weights, reach, ends, box)
-        _cut(row, ball, _fewer(weights, sizes, reach.anywhere), reach, ends, box)
+    _narrow(row, ball, box, _ends(row, reference, of.large), of, scale, above.direction)
     bounds = Box(
         reference + row.units * (row.centre + box.low),
         reference + row.units * (row.centre + box.high),

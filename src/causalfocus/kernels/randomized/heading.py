@@ -12,7 +12,9 @@ that of the first test of all coins,
 
     S^2  <=  (V + rho |w|^2) (2 h + log(1 + V / (rho |w|^2)))                          (heading)
 
-at all times, except with probability exp(-h). Where w = 0 the row passes.
+at all times, except with probability exp(-h). Where w = 0 the row passes. |w| is that of all
+unknown causes: of those whose coins were not tossed yet S and V are zero, and were they left out,
+rho |w|^2 would change when they are.
 
 **An ellipsoid.** V / |w|^2 is a mean of the V_i, so it is at most m - rho, with m any bound of all
 V_i + rho, and at most rho max_i tau_i, tau_i the largest V_i / rho of all rows. With g^2 = 2 h +
@@ -54,8 +56,9 @@ FIRST_STEP, STEP, N_STEPS = 0.6, 1.5, 8
 
 class Heading(NamedTuple):
     """The weights of a row's coins about its centre, w_a = at_a + by_a y_(of_a); of_a is -1 where
-    the coefficient is certain to be zero or was never unknown, by_a is 0 there. share : rho over
-    that of the first test of all coins.
+    the coefficient is certain to be zero or was never unknown, by_a is 0 there. After those of the
+    coins that were tossed come those of the other unknown causes, which count in |w| alone. share :
+    rho over that of the first test of all coins.
     """
 
     at: Floats
@@ -73,10 +76,12 @@ def heading_of(
     causes, coins : as for `row_of_tests`
     at_start : all coefficients that were unknown at the start
     """
-    m = len(coins)
+    others = np.array([i for i in at_start if not (coins == i).any()], dtype=np.int64)
+    of_weights = np.append(coins, others)
+    m = len(of_weights)
     at, by, of = np.zeros(m), np.zeros(m), np.full(m, -1)
     for a in range(m):
-        i = coins[a]
+        i = of_weights[a]
         if (at_start == i).any():
             at[a] = -stakes.spreads[j, i] * stakes.anchors[j, i]
         for r in range(len(causes)):
@@ -105,16 +110,17 @@ class Sides(NamedTuple):
 @kernel
 def sides_of(row: Row, heading: Heading) -> Sides:
     """Return both sides of the inequality; the last value is infinite where nothing is known."""
-    coins, u, m = row.coins, len(row.centre), len(heading.at)
+    coins, u, m = row.coins, len(row.centre), len(row.coins.distances)
     form, square = np.zeros((u, u)), np.zeros((u, u))
-    slope = 0.5 * apply_transposed(coins.moves, heading.at)
+    slope = 0.5 * apply_transposed(coins.moves, heading.at[:m])
     slope_of_weights = np.zeros(u)
-    for a in range(m):
+    for a in range(len(heading.at)):
         r, by = heading.of[a], heading.by[a]
         if r >= 0:
-            slope[r] -= 0.5 * by * coins.distances[a]
             slope_of_weights[r] += heading.at[a] * by
             square[r, r] += by * by
+        if r >= 0 and a < m:
+            slope[r] -= 0.5 * by * coins.distances[a]
             for s in range(u):
                 form[r, s] += 0.5 * by * coins.moves[a, s]
                 form[s, r] += 0.5 * by * coins.moves[a, s]
@@ -126,7 +132,7 @@ def sides_of(row: Row, heading: Heading) -> Sides:
     return Sides(
         form,
         slope,
-        -dot(heading.at, coins.distances),
+        -dot(heading.at[:m], coins.distances),
         square,
         slope_of_weights,
         dot(heading.at, heading.at),

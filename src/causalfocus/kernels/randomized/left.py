@@ -6,8 +6,9 @@ import numpy as np
 
 from causalfocus.arrays import Bools, Floats, Ints
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.randomized.box import Box, Left, Sizes, bound_row
+from causalfocus.kernels.randomized.box import Left, bound_row
 from causalfocus.kernels.randomized.ellipsoid import Nats
+from causalfocus.kernels.randomized.levels import Box, Sizes
 from causalfocus.kernels.randomized.records import Bids, Stakes, Sums
 from causalfocus.kernels.randomized.regions import (
     Region,

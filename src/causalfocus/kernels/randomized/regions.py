@@ -71,7 +71,7 @@ class Regions(NamedTuple):
     forms: Singles
     radii: Floats
 
-    def copied(self) -> "Regions":
+    def copy(self) -> "Regions":
         """The same in arrays of its own."""
         return Regions(self.middles.copy(), self.units.copy(), self.forms.copy(), self.radii.copy())
 

@@ -81,7 +81,7 @@ NEAR = 2.25
 """How many times the least rho of the first test of all coins that of the second is."""
 
 
-BID = 0.7
+BID = 0.65
 """Share of a direction's money that is on its bid, if it has one."""
 
 NEARLY = 0.8

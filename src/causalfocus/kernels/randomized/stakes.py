@@ -73,7 +73,7 @@ LEAST_PIVOT = 1e-6
 POWERS = 12
 """Steps towards the combination along which V grows most."""
 
-FIRST_SIZE, LEAST_SIZE = 0.7, 0.1
+FIRST_SIZE, LEAST_SIZE = 0.7, 0.3
 """Of directions with bids: before anything is known of the residuals, and at least."""
 
 WITHIN_ONE = 1.0 - 1e-6
