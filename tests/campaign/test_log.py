@@ -3,14 +3,17 @@
 import sqlite3
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import causalfocus as cf
 from campaign.hands import PAIR, new_pair_campaign
 from campaign.twins import answer, fill, is_same
 from causalfocus.campaign import Campaign, Event, LogError
+from causalfocus.campaign.checkpoint import fold, is_symmetric, pack, unfold, unpack
 from causalfocus.campaign.playback import is_noted
 from causalfocus.campaign.status import status
+from causalfocus.learner.parts import are_same, take_apart
 from worlds import rig
 
 
@@ -110,3 +113,39 @@ def test_the_log_is_searched_and_paged(campaign: Campaign) -> None:
     assert campaign.n_events("X1") == sum(
         e.action is not None and e.action.target == "X1" for e in campaign.events()
     )
+
+
+def test_a_checkpoint_keeps_symmetric_matrices_once(path: Path) -> None:
+    """Grams and scales of eighteen variables; and the state comes back to the bit."""
+    names = [f"X{i}" for i in range(18)]
+    actions = cf.ActionSet(dict.fromkeys(names, (-1.0, 1.0)), at_once=None)
+    learner = cf.Focus(actions, cf.ModelClass(0.3), epsilon=0.15, seed=1)
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        action = learner.ask()
+        learner.tell(action, {name: rng.normal() for name in names} | dict(action.settings))
+    packed = pack(learner, {"more": 1})
+    tree, arrays = take_apart(learner.state)
+    assert learner.state.coins is not None and tree
+    grams = learner.state.coins.sums.sums.pool.grams
+    assert np.array_equal(grams, grams.transpose(0, 2, 1)) and grams.any()
+    assert len(packed) < sum(array.nbytes for array in arrays.values()) - grams.nbytes / 3
+    blank = cf.Focus(actions, cf.ModelClass(0.3), epsilon=0.15, seed=1)
+    state, more = unpack(packed, blank)
+    assert are_same(state, learner.state) and more == {"more": 1}
+
+
+def test_symmetric_matrices_come_back_to_the_bit() -> None:
+    rng = np.random.default_rng(1)
+    for shape in ((3, 2, 2), (1, 7, 7), (4, 30, 30)):
+        one = rng.normal(size=shape)
+        one = one + one.transpose(0, 2, 1)
+        one[0, 0, 1] = one[0, 1, 0] = np.nan
+        assert is_symmetric(one) and unfold(fold(one)).tobytes() == one.tobytes()
+        one[-1, -1, 0] += 1.0
+        assert not is_symmetric(one)
+    signed = np.zeros((1, 2, 2))
+    signed[0, 0, 1] = -0.0
+    assert not is_symmetric(signed)
+    for other in (np.zeros((2, 2)), np.zeros((0, 3)), np.zeros((2, 1, 1)), np.zeros((2, 3, 4))):
+        assert not is_symmetric(other)

@@ -49,13 +49,13 @@ def pack(learner: Focus, more: dict[str, Any]) -> bytes:
     more : to be kept with it, as JSON has it
     """
     tree, arrays = take_apart(learner.state)
-    folded = sorted(name for name, array in arrays.items() if _is_symmetric(array))
+    folded = sorted(name for name, array in arrays.items() if is_symmetric(array))
     text = json.dumps({"state": tree, "more": more, "folded": folded}).encode()
     arrays["facts"] = np.frombuffer(text, dtype=np.uint8)
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as file:
         for name, array in arrays.items():
-            kept = _fold(array) if name in folded else array
+            kept = fold(array) if name in folded else array
             is_empty = 2 * np.count_nonzero(kept) < kept.size
             entry = zipfile.ZipInfo(f"{name}.npy")
             entry.compress_type = zipfile.ZIP_DEFLATED if is_empty else zipfile.ZIP_STORED
@@ -64,7 +64,7 @@ def pack(learner: Focus, more: dict[str, Any]) -> bytes:
     return buffer.getvalue()
 
 
-def _is_symmetric(array: Array) -> bool:
+def is_symmetric(array: Array) -> bool:
     """Whether an array is a stack of matrices that are symmetric to the bit."""
     if array.ndim != 3 or array.shape[1] != array.shape[2] or array.shape[1] < 2:
         return False
@@ -72,13 +72,13 @@ def _is_symmetric(array: Array) -> bool:
     return turned.tobytes() == np.ascontiguousarray(array).tobytes()
 
 
-def _fold(array: Array) -> Array:
+def fold(array: Array) -> Array:
     """(n, p (p + 1) / 2), the lower triangles of symmetric matrices (n, p, p)."""
     rows, columns = np.tril_indices(array.shape[1])
     return array[:, rows, columns]
 
 
-def _unfold(array: Array) -> Array:
+def unfold(array: Array) -> Array:
     """(n, p, p), from lower triangles."""
     p = math.isqrt(2 * array.shape[1])
     rows, columns = np.tril_indices(p)
@@ -97,5 +97,5 @@ def unpack(contents: bytes, learner: Focus) -> tuple[FocusState, dict[str, Any]]
         arrays = {name: file[name] for name in file.files}
     facts = json.loads(arrays.pop("facts").tobytes())
     for name in facts["folded"]:
-        arrays[name] = _unfold(arrays[name])
+        arrays[name] = unfold(arrays[name])
     return learner.state_from(stored_values(FocusState, facts["state"], arrays)), facts["more"]
