@@ -70,7 +70,7 @@ from causalfocus.kernels.randomized.matrices import (
     weighed_products,
 )
 from causalfocus.kernels.randomized.records import N_AIMS
-from causalfocus.kernels.randomized.row_tests import BID, NEAR, SCALE, Family, Row, move_centre
+from causalfocus.kernels.randomized.row_tests import NEAR, Family, Row, move_centre
 
 STEPS = 12
 """How often the ellipsoid is made smaller, at most."""
@@ -219,23 +219,6 @@ def squares_over(there: Family, ball: Ball, shares: Floats) -> Floats:
             bent = dual_lengths(upper, there.slopes[of]) ** 2 * (1.0 + 1e-9)
             most[of] = np.minimum(most[of], by * ball.radius**2 + bent)
     return there.squares + most
-
-
-@kernel
-def largest_by_bids(squares: Floats, scale: float, h: float, bids: Floats) -> Floats:
-    """Return the largest |S| that directions with bids leave at a level where V is at most squares:
-    by the bid or by the mixture.
-
-    scale : their rho, which stands for the variance of `SCALE` rounds
-    """
-    found = np.empty(len(squares))
-    for k in range(len(squares)):
-        v, bid = squares[k], bids[k] * SCALE / scale
-        rest = h - math.log(1.0 - BID) if bid > 0.0 else h
-        found[k] = math.sqrt((v + scale) * (2.0 * rest + math.log1p(v / scale)))
-        if bid > 0.0:
-            found[k] = min(found[k], (h + math.log(2.0 / BID)) / bid + 0.5 * bid * v)
-    return found
 
 
 @kernel

@@ -13,8 +13,8 @@ import numpy as np
 
 from causalfocus.arrays import Bools, Floats
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.randomized.ellipsoid import largest_by_bids
 from causalfocus.kernels.randomized.records import Bids
+from causalfocus.kernels.randomized.row_tests import BID, SCALE
 
 
 class Box(NamedTuple):
@@ -72,6 +72,23 @@ def levels_over(box: Box, ends: Box, n: int, h: float) -> Levels:
         can_be_small[r] = box.high[r] > ends.low[r] and box.low[r] < ends.high[r]
         total += 1.0 if can_be_large[r] else 1.0 / n
     return Levels(h + math.log(total), h + math.log(total / n), can_be_small, can_be_large)
+
+
+@kernel
+def largest_by_bids(squares: Floats, scale: float, h: float, bids: Floats) -> Floats:
+    """Return the largest |S| that directions with bids leave at a level where V is at most squares:
+    by the bid or by the mixture.
+
+    scale : their rho, which stands for the variance of `SCALE` rounds
+    """
+    found = np.empty(len(squares))
+    for k in range(len(squares)):
+        v, bid = squares[k], bids[k] * SCALE / scale
+        rest = h - math.log(1.0 - BID) if bid > 0.0 else h
+        found[k] = math.sqrt((v + scale) * (2.0 * rest + math.log1p(v / scale)))
+        if bid > 0.0:
+            found[k] = min(found[k], (h + math.log(2.0 / BID)) / bid + 0.5 * bid * v)
+    return found
 
 
 @kernel
