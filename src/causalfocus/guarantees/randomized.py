@@ -67,8 +67,8 @@ LARGEST_EXACT: Final = 14
 from the coins alone, and no moments are kept."""
 
 MOST_WITH_BIDS: Final = 8
-"""Variables up to which directions have bids. With six they save a tenth to a sixth of the rounds;
-with fifteen, rows take so long to have bounds at all that the bids are for too few rounds."""
+"""Variables up to which directions have bids. With many, rows take so long to have bounds at all
+that the bids are for too few rounds."""
 
 JUST_BELOW: Final = 1.0 - 1e-6
 """Of min_effect, from where on an effect has a large share of delta: what is bounded by this is

@@ -27,8 +27,8 @@ exp(|x|) / 2, a row that passes fulfils both
 and (direction) with h - log(1 - BID) in the place of h. Both bounds rise with V. The best l for one
 V pays log 2 - log BID, the mixture half of log(1 + V / rho). Where S = L b_k at a distance b_k from
 the truth, what settles it is l = b_k L / V; with d the half width that is wanted and s half of the
-range of k, b_k L / V is near d s / v. It was .64 to .98 times that in the pairs that were settled
-last, among 6, 15 and 50 variables, one or any number of them set at once: `NEARLY`.
+range of k, b_k L / V is near d s / v, and somewhat below it where coins have to be weighed against
+each other to isolate k: hence `NEARLY`.
 
 **All coins of a row.** The same with a number l_i for every coin, l_i ~ N(0, 1 / rho) independent:
 in place of l sum_i w_i z_i stands sum_i l_i z_i, and the exponents are sums over the coins. So
