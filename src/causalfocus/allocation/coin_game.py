@@ -48,8 +48,11 @@ EXPLORED: Final = 1 / 8
 """Of all rounds, for sets that toss every coin with every other variable free, whatever the
 estimate says."""
 
-EXPLORED_ALONE: Final = 1 / 16
-"""The same, one coin at a time."""
+EXPLORED_ALONE: Final = 1 / 60
+MOST_EXPLORED_ALONE: Final = 1 / 3
+"""The same, one coin at a time: so much for every coin, and at most. To first order an effect is
+settled by few tosses of its coin; but what is not known of it makes the noise of every other effect
+on the same variable larger, and that sum grows with the number of coins."""
 
 MOST_LISTED: Final = 6
 """Coins up to which the game has all sets from the start."""
@@ -147,7 +150,9 @@ def _first_sets(task: CoinTask, last: SetPlan | None) -> tuple[Bools, Floats]:
 
 
 def _explored_share(task: CoinTask) -> float:
-    return EXPLORED if task.at_once > 1 else EXPLORED_ALONE
+    if task.at_once > 1:
+        return EXPLORED
+    return min(EXPLORED_ALONE * len(task.coins), MOST_EXPLORED_ALONE)
 
 
 def _choice(task: CoinTask, share: float, last: SetPlan | None = None) -> Choice:

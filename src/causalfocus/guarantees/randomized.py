@@ -15,6 +15,7 @@ prove what the estimate claims of every pair.
 """
 
 import math
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,7 +25,7 @@ import numpy as np
 
 from causalfocus.allocation.set_plan import Course, SetPlan
 from causalfocus.arrays import Bools, Floats
-from causalfocus.errors import InvalidInputError, UnidentifiableError
+from causalfocus.errors import InvalidInputError, UnidentifiableError, UnidentifiableWarning
 from causalfocus.guarantees.alarm import Alarm, Kind
 from causalfocus.guarantees.closure import certain_effects, without_loops
 from causalfocus.guarantees.decision import Decision
@@ -56,7 +57,7 @@ from causalfocus.kernels.randomized.records import Bids
 from causalfocus.moments.coin_record import CoinRecord
 from causalfocus.moments.effect_intervals import Intervals, no_intervals
 from causalfocus.moments.moments import Moments
-from causalfocus.moments.randomized_sums import Intent
+from causalfocus.moments.randomized_sums import FEW_AT_ONCE, MOST_WITH_GRAMS, Intent
 from causalfocus.oracles.gaussian import gaussian_estimate
 from causalfocus.system.actions import Action
 from causalfocus.system.feedback import require_no_loops
@@ -103,6 +104,21 @@ class RandomizedRule(Guarantee):
                 "rule, for example rule='gaussian' (--rule gaussian)."
             )
         self._require_identified()
+        self._warn_of_few_at_once()
+
+    def _warn_of_few_at_once(self) -> None:
+        """With many variables no test keeps grams of its own, and a round with few coins of many
+        adds to the bound of what every test pays for.
+        """
+        n, at_once = int(self.has_coin.sum()), self.actions.at_once
+        if self.p > MOST_WITH_GRAMS and at_once <= min(FEW_AT_ONCE, n // 2):
+            warnings.warn(
+                f"With {at_once} of {n} variables set in a round, intervals by coins may not come "
+                f"in any feasible number of rounds. Allow more at once, for example at_once=None "
+                f"for any number; or take rule='gaussian', which assumes more.",
+                UnidentifiableWarning,
+                stacklevel=4,
+            )
 
     def _require_identified(self) -> None:
         """Raise if effects on some variable can never be told apart, whatever is done."""
