@@ -26,16 +26,16 @@ def model_class(label: str, *, intercept: bool) -> cf.ModelClass:
 
 
 def bounds_of(space: cf.ModelClass) -> Bounds:
-    return Bounds(space.min_effect, space.effect_limit, *space.variance_limits)
+    return Bounds(space.least_effect, space.effect_limit, *space.variance_limits)
 
 
 def draw_member(
     p: int, space: cf.ModelClass, rng: np.random.Generator, density: float | None = None
 ) -> cf.LinearSEM:
     """A member of the class, weights now and then exactly on a bound."""
-    low, high = space.noise_variance or (0.3, 3.0)
+    low, high = space.variance_limits if space.noise_variance else (0.3, 3.0)
     bounded = cf.ModelClass(
-        space.min_effect, space.max_effect or 2.0, (low, high), intercept=space.intercept
+        space.least_effect, space.max_effect or 2.0, (low, high), intercept=space.intercept
     )
     model = cf.random_sem(
         p,
@@ -45,7 +45,7 @@ def draw_member(
         intercept_range=(-1.0, 1.0) if space.intercept else (0.0, 0.0),
     )
     at_edge = (rng.random((p, p)) < 0.15) & (model.weights != 0)
-    weights = np.where(at_edge, np.sign(model.weights) * space.min_effect, model.weights)
+    weights = np.where(at_edge, np.sign(model.weights) * space.least_effect, model.weights)
     return cf.LinearSEM(weights, model.noise_variances, model.intercepts)
 
 

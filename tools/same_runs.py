@@ -58,7 +58,7 @@ def problems() -> Iterator[tuple[str, cf.LinearSEM, cf.ActionSet, cf.ModelClass,
         ranges: dict[str, Any] = dict.fromkeys(model.names, (-2.0, 2.0))
         if name == "constants":
             ranges["X4"] = None
-        yield name, model, cf.ActionSet(ranges, costs=costs), space, space.min_effect / 2
+        yield name, model, cf.ActionSet(ranges, costs=costs), space, space.least_effect / 2
 
 
 def learners(

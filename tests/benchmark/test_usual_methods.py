@@ -109,7 +109,7 @@ def test_coins_wait_until_everything_is_decided() -> None:
     assert (certified.high - certified.low)[is_there].max() <= 2 * EPSILON
     assert certain.rounds <= certified.rounds
     np.testing.assert_array_equal(certain.called, np.sign(truth))
-    assert np.maximum(-certain.low, certain.high)[~is_there].max() < SPACE.min_effect
+    assert np.maximum(-certain.low, certain.high)[~is_there].max() < SPACE.least_effect
     short = answers_by_coins(stream.first(100), 2.0)
     assert short[CERTAIN] is short[CERTIFIED] and short[CERTAIN].rounds == 100
     assert not short[CERTAIN].is_decided

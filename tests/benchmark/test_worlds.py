@@ -108,7 +108,7 @@ def test_effects_are_zero_or_matter_and_a_loop_settles() -> None:
     for seed in range(200):
         plain, looped = draw_weights(seed), draw_weights(seed, has_loop=True)
         for weights in (plain, looped):
-            assert weights.any() and (np.abs(weights[weights != 0.0]) >= SPACE.min_effect).all()
+            assert weights.any() and (np.abs(weights[weights != 0.0]) >= SPACE.least_effect).all()
         assert largest_gain(plain) < 1e-3
         assert 0.2 < largest_gain(looped) < 0.9
         settled = np.zeros(NODES)

@@ -20,7 +20,7 @@ def test_specifications_read_back_as_they_were(tmp_path: Path) -> None:
         actions=actions,
         units=("°C", "", ""),
         space=space,
-        epsilon=None,
+        epsilon="graph",
         delta=0.1,
         rule="class",
     )

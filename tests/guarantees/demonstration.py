@@ -46,20 +46,20 @@ class OrderedRule(Guarantee):
         return bool((errors < self.radii(estimate)).all())
 
     def radii(self, estimate: cf.LinearSEM) -> Floats:
-        return np.where(estimate.weights, self.epsilon or math.inf, self.space.min_effect)
+        return np.where(estimate.weights, self.accuracy or math.inf, self.space.least_effect)
 
     def estimate(self, moments: cf.Moments) -> cf.LinearSEM:
         weights = np.zeros((len(moments.names), len(moments.names)))
         for j, gram in enumerate(moments.rows(intercept=False).grams):
             weights[j, :j] = np.linalg.lstsq(gram[:j, :j], gram[:j, j], rcond=None)[0]
-        weights[np.abs(weights) < self.space.min_effect / 2] = 0.0
+        weights[np.abs(weights) < self.space.least_effect / 2] = 0.0
         return cf.LinearSEM(weights, 1.0, names=moments.names)
 
     def rival(self, model: cf.LinearSEM, weights: Floats) -> Rival:
         found = []
         for j, k in zip(*np.tril_indices(model.p, -1), strict=True):
             moved = model.weights.copy()
-            moved[j, k] += (self.epsilon or 0.0) if moved[j, k] else self.space.min_effect
+            moved[j, k] += (self.accuracy or 0.0) if moved[j, k] else self.space.least_effect
             other = cf.LinearSEM(moved, model.noise_variances, model.intercepts, model.names)
             gains = np.array(
                 [

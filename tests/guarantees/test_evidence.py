@@ -67,7 +67,7 @@ def test_no_data_is_no_evidence() -> None:
     moments = cf.Moments(["a", "b"])
     estimate = cf.joint_mle(moments, cf.PAPER_CLASS)
     assert cf.evidence(moments, estimate, cf.PAPER_CLASS, epsilon=0.07, rule="class") < 0
-    assert cf.evidence(moments, estimate, cf.PAPER_CLASS, epsilon=None, rule="class") < 0
+    assert cf.evidence(moments, estimate, cf.PAPER_CLASS, epsilon="graph", rule="class") < 0
 
 
 @pytest.mark.parametrize("p", [2, 3])
@@ -123,7 +123,7 @@ def test_strong_interventions_certify_no_wrong_graph(reach: float, intercept: bo
     space = cf.ModelClass(0.3, 1.5, (0.5, 2.0), intercept=intercept)
     actions = cf.ActionSet({"X1": (-reach, reach), "X3": (-reach, reach)}, truth.names)
     for seed in range(12):
-        learner = cf.Focus(actions, space, epsilon=None, delta=0.05, rule="class")
+        learner = cf.Focus(actions, space, epsilon="graph", delta=0.05, rule="class")
         finish(learner, rig(seed, truth), 80)
         assert not learner.has_stopped or learner.result().model.shd(truth) == 0
 
@@ -133,7 +133,9 @@ def test_graph_alone_with_unknown_noise_from_the_first_sample() -> None:
     truth = cf.LinearSEM([[0.0, 0.0], [0.8, 0.0]], 1.0)
     for intercept in (False, True):
         space = cf.ModelClass(0.3, intercept=intercept)
-        learner = cf.Focus(action_set(truth.names), space, epsilon=None, delta=0.05, rule="class")
+        learner = cf.Focus(
+            action_set(truth.names), space, epsilon="graph", delta=0.05, rule="class"
+        )
         system = rig(1, truth)
         while not learner.has_stopped and learner.rounds < 5000:
             play(learner, system, 1)

@@ -181,8 +181,8 @@ def test_a_run_to_the_certificate_and_back(intercept: bool) -> None:
     wider = learner.with_rule("class")
     assert wider.rounds == learner.rounds and wider.rule == "class"
     finer = learner.with_space(cf.ModelClass(0.6, intercept=intercept))
-    assert finer.rounds == learner.rounds and finer.space.min_effect == 0.6
-    assert learner.rule == "gaussian" and learner.space.min_effect == 0.5
+    assert finer.rounds == learner.rounds and finer.space.least_effect == 0.6
+    assert learner.rule == "gaussian" and learner.space.least_effect == 0.5
 
 
 @pytest.mark.parametrize("intercept", [False, True])

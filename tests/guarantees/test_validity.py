@@ -49,13 +49,13 @@ def any_system_for(seed: int) -> tuple[cf.LinearSEM, cf.ModelClass, Design]:
     intercept = bool(rng.integers(2))
     p = int(rng.integers(2, 5))
     space = cf.ModelClass(float(rng.choice([0.5, 0.7])), intercept=intercept)
-    epsilon = COARSE * space.min_effect
+    epsilon = COARSE * space.least_effect
     shape = cf.random_sem(p, density=float(rng.choice([0.3, 0.6, 1.0])), seed=seed).weights != 0
     kinds = rng.choice(4, size=(p, p), p=[0.4, 0.2, 0.3, 0.1])
     sizes = np.exp(rng.uniform(np.log(0.01), np.log(3.0), (p, p)))
     sizes = np.where(kinds == 1, epsilon * rng.uniform(0.9, 1.1, (p, p)), sizes)
-    sizes = np.where(kinds == 2, space.min_effect * rng.uniform(0.9, 1.1, (p, p)), sizes)
-    sizes = np.where(kinds == 3, space.min_effect, sizes)
+    sizes = np.where(kinds == 2, space.least_effect * rng.uniform(0.9, 1.1, (p, p)), sizes)
+    sizes = np.where(kinds == 3, space.least_effect, sizes)
     weights = np.where(shape, rng.choice([-1.0, 1.0], (p, p)) * sizes, 0.0)
     noise = np.exp(rng.uniform(np.log(0.05), np.log(20.0), p))
     constants = rng.uniform(-3.0, 3.0, p) if intercept else np.zeros(p)
@@ -71,7 +71,7 @@ def outcome(task: Task) -> tuple[int, bool, bool, int]:
     """Seed, whether it stopped, whether wrongly (false claim or false alarm), and its rounds."""
     rule, at_once, seed = task
     truth, space, design = (system_for if rule == "class" else any_system_for)(seed)
-    epsilon = EPSILON if rule == "class" else COARSE * space.min_effect
+    epsilon = EPSILON if rule == "class" else COARSE * space.least_effect
     learner = cf.Focus(
         action_set(truth.names, at_once=at_once),
         space,

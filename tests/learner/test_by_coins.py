@@ -205,7 +205,7 @@ def test_the_graph_alone_needs_the_same_proof_of_every_edge() -> None:
     """A hidden cause makes the guess show an effect that is not there; a few rounds prove none."""
     actions = cf.ActionSet({"a": (-1, 1), "b": (-1, 1)})
     known = cf.ModelClass(0.3, forbidden=[("b", "a")])
-    learner = cf.Focus(actions, known, epsilon=None, rule="randomized", seed=1)
+    learner = cf.Focus(actions, known, epsilon="graph", rule="randomized", seed=1)
     rng = np.random.default_rng(0)
     while not learner.has_stopped and learner.rounds < 200:
         action, hidden = learner.ask(), rng.normal()

@@ -116,7 +116,7 @@ def test_after_the_stop_asking_is_explicit_and_recorded(stopped_learner: cf.Focu
 
 
 def test_the_graph_alone_needs_fewer_rounds(stopped_learner: cf.Focus, system: Rig) -> None:
-    learner = finish(new_focus(epsilon=None), system, 5000)
+    learner = finish(new_focus(epsilon="graph"), system, 5000)
     assert learner.result().model.shd(CHAIN) == 0
     assert learner.result().epsilon is None
     assert learner.rounds <= stopped_learner.rounds

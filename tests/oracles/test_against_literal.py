@@ -87,7 +87,7 @@ def test_alternative_equals_literal_enumeration(
     space = model_class(label, intercept=intercept)
     model = draw_member(p, space, rng)
     weights = random_weights(model, rng)
-    epsilon = space.min_effect * rng.choice([0.5, 0.3])
+    epsilon = space.least_effect * rng.choice([0.5, 0.3])
     found = cf.best_alternative(model, weights, space, epsilon=epsilon)
     rows = expected_rows(model, weights, intercept=intercept)
     referee = finite_alternative_oracle(
@@ -134,7 +134,7 @@ def test_alternative_equals_brute_force_over_543_dags(
     space = model_class(label, intercept=intercept)
     model = draw_member(4, space, rng)
     weights = random_weights(model, rng)
-    epsilon = space.min_effect / 2
+    epsilon = space.least_effect / 2
     found = cf.best_alternative(model, weights, space, epsilon=epsilon)
     rows = expected_rows(model, weights, intercept=intercept)
     referee = brute_force_alternative(rows, bounds_of(space), reference_of(model), epsilon)

@@ -99,7 +99,7 @@ def test_a_smaller_gap_is_a_closer_answer() -> None:
 def test_it_rises_with_epsilon(seed: int) -> None:
     model, actions = draw_world(4, seed)
     found = [complexity(model, actions, SPACE, epsilon=e) for e in (0.02, 0.05, 0.1)]
-    graph = complexity(model, actions, SPACE, epsilon=None)
+    graph = complexity(model, actions, SPACE, epsilon="graph")
     for low, high in zip(found, [*found[1:], graph], strict=True):
         assert low.value <= high.upper
 
@@ -156,7 +156,7 @@ def test_the_bounds_on_rounds() -> None:
     at_twice = complexity(PAIR, PAIR_ACTIONS, wider, epsilon=0.2)
     assert found.lower_bound(delta) <= needed / at_twice.value * (1 + 2e-3)
     assert found.lower_bound(delta) < found.first_order(delta)
-    graph = complexity(PAIR, PAIR_ACTIONS, SPACE, epsilon=None)
+    graph = complexity(PAIR, PAIR_ACTIONS, SPACE, epsilon="graph")
     assert graph.lower_bound(delta) == pytest.approx(needed / graph.upper)
 
 

@@ -361,7 +361,7 @@ def test_the_forecast_counts_on_the_closure() -> None:
         rule = RandomizedRule(action_set(TRUTH.names), space, 0.15, 0.05)
         rounds[space.acyclic] = rule.forecast(TRUTH, lambda _: {})
     assert rounds[True] < 0.9 * rounds[False]
-    known = replace(FREE, forbidden=[("X2", "X1"), ("X3", "X1"), ("X3", "X2")])
+    known = replace(FREE, forbidden=(("X2", "X1"), ("X3", "X1"), ("X3", "X2")))
     rule = RandomizedRule(action_set(TRUTH.names), known, 0.15, 0.05)
     assert rule.forecast(TRUTH, lambda _: {}) < rounds[True], "with fewer tests as well"
 

@@ -13,7 +13,7 @@ def test_an_estimate_proves_whatever_its_intervals_prove() -> None:
     lab = Lab("measurement noise", 0)
     learner = Focus(
         lab.world.actions,
-        ModelClass(SPACE.min_effect),
+        ModelClass(SPACE.least_effect),
         epsilon=0.15,
         delta=0.1,
         rule="randomized",

@@ -31,6 +31,8 @@ def effect(cause: str = "a", effect: str = "b", **changes: Any) -> Effect:
         "verdict": "open",
         "is_settled": False,
         "waits_for": 150.0,
+        "matters": 0.3,
+        "accuracy": 0.15,
     }
     return Effect(cause=cause, effect=effect, **(facts | changes))
 
@@ -49,8 +51,7 @@ NEAR = present("a", "b", 0.2, 0.8, is_settled=False, waits_for=120.0)
 
 
 def pairs_of(*effects: Effect, **changes: Any) -> Pairs:
-    facts: dict[str, Any] = {"min_effect": 0.3, "epsilon": 0.15}
-    return Pairs(effects=Effects(effects, 100), **(facts | changes))
+    return Pairs(effects=Effects(effects, 100), **changes)
 
 
 ALL = pairs_of(ABSENT, NONE, NEAR, BLANK, WEAK, STRONG)
@@ -115,13 +116,13 @@ def test_many_variables_have_a_sign_for_each_pair() -> None:
 
 def test_intervals_above_each_other() -> None:
     wide = effect(NASTY, "b", low=-40.0, high=30.0)
-    drawn = forest_drawing([STRONG, NEAR, wide], 0.3)
+    drawn = forest_drawing([STRONG, NEAR, wide])
     assert drawn.count("<g><title>") == 3 and "<b>" not in drawn
     assert drawn.count("<circle") == 2  # no estimate where there is no effect
     xs = [float(x) for d in re.findall(r' d="M([^"]+)"', drawn) for x in d.split()[0:1]]
     assert max(xs) <= 640.0 and min(xs) >= 0.0
     many = [effect(f"x{i}", "y") for i in range(MOST_ROWS + 5)]
-    assert forest_drawing(many, 0.3).count("<g><title>") == MOST_ROWS
+    assert forest_drawing(many).count("<g><title>") == MOST_ROWS
 
 
 def test_of_many_pairs_the_first_are_listed() -> None:

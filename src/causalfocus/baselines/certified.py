@@ -10,6 +10,7 @@ from causalfocus.guarantees import Rule
 from causalfocus.learner.focus import Focus
 from causalfocus.learner.protocol import Told
 from causalfocus.learner.round import FocusState
+from causalfocus.system.sizes import Accuracy
 from causalfocus.system.space import ModelClass
 
 
@@ -43,7 +44,7 @@ class Certified(Focus):
         self,
         learner: Baseline[Any],
         *,
-        epsilon: float | None,
+        epsilon: Accuracy | None = None,
         delta: float = 0.05,
         rule: Rule = "gaussian",
     ) -> None:

@@ -23,7 +23,7 @@ DELTAS: Final = (0.1, 0.05, 0.02, 0.01, 0.005)
 EPSILON: Final = 0.07
 DENSITY: Final = 0.3
 MOST_ROUNDS: Final = 100_000
-UNBOUNDED: Final = ModelClass(PAPER_CLASS.min_effect, intercept=False)
+UNBOUNDED: Final = ModelClass(PAPER_CLASS.least_effect, intercept=False)
 
 
 @dataclass(frozen=True, kw_only=True)

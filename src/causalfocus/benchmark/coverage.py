@@ -231,10 +231,10 @@ def new_run(world: str, seed: int) -> CoinRecord:
     acyclic = seed % 4 >= 2 and not world_of(world).has_loop
     unknown = ~np.eye(NODES, dtype=np.bool_)
     size = np.ones((NODES, NODES))
-    bids = Demands(0.5 * SPACE.min_effect * size, SPACE.min_effect * size).bids(
+    bids = Demands(0.5 * SPACE.least_effect * size, SPACE.least_effect * size).bids(
         np.full(NODES, world_of(world).reach)
     )
-    return new_record(unknown, JUST_BELOW * SPACE.min_effect, bids=bids, acyclic=acyclic)
+    return new_record(unknown, JUST_BELOW * SPACE.least_effect, bids=bids, acyclic=acyclic)
 
 
 def _watch(world: str, seed: int, rounds: int) -> Watched:

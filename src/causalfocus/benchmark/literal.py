@@ -89,7 +89,7 @@ def _measure(referee: ModuleType, case: Problem, oracle: str) -> tuple[float, fl
 
 def _bounds(referee: ModuleType) -> Any:
     return referee.Bounds(
-        PAPER_CLASS.min_effect, PAPER_CLASS.effect_limit, *PAPER_CLASS.variance_limits
+        PAPER_CLASS.least_effect, PAPER_CLASS.effect_limit, *PAPER_CLASS.variance_limits
     )
 
 

@@ -91,7 +91,7 @@ def _times(case: Problem) -> tuple[float, float, float, float, float, float]:
         )
 
     everything = Bounds(0.0, math.inf, 0.0, math.inf)
-    bounds = Bounds(PAPER_CLASS.min_effect, PAPER_CLASS.effect_limit, 0.0, math.inf)
+    bounds = Bounds(PAPER_CLASS.least_effect, PAPER_CLASS.effect_limit, 0.0, math.inf)
     sweeps = seconds_per_call(lambda: fill(everything), blocks=blocks)
     with_searches = seconds_per_call(lambda: fill(bounds), blocks=blocks)
     searched = fill(bounds) / table.size

@@ -147,9 +147,10 @@ def count_fates(runs: Iterable[Sequence[WorldRun]]) -> list[WorldCell]:
 def survival_table(rows: Sequence[WorldCell]) -> str:
     """Return the cells as Markdown."""
     n = rows[0].right + rows[0].wrong + rows[0].refuted + rows[0].unstopped
+    smallest = SPACE.least_effect
     head = f"""### What each rule survives
 
-FOCUS at delta = {DELTA}, epsilon = {EPSILON}, min_effect {SPACE.min_effect} on {n} drawn systems of
+FOCUS at delta = {DELTA}, epsilon = {EPSILON}, min_effect {smallest} on {n} drawn systems of
 three variables per cell, one variable at a time. Numbers of runs: certified with a claim that
 holds, with one that does not, refuted, not stopped within {MOST_ROUNDS:,} rounds. `errors`: wrong
 certificates, and refutations where all that the rule assumes holds; `limit`: one-sided 95 percent
@@ -176,7 +177,7 @@ def is_right(found: Floats, truth: Floats) -> bool:
 def _play(task: tuple[str, str, int]) -> WorldRun:
     rule, world, seed = task
     lab = Lab(world, seed)
-    space = SPACE if rule in BOUNDED else ModelClass(SPACE.min_effect)
+    space = SPACE if rule in BOUNDED else ModelClass(SPACE.least_effect)
     learner = Focus(lab.world.actions, space, epsilon=EPSILON, delta=DELTA, rule=rule, seed=seed)
     while not learner.has_stopped and learner.rounds < MOST_ROUNDS:
         action = learner.ask()

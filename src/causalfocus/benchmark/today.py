@@ -207,7 +207,7 @@ def collect(world: str, seed: int, design: str = DESIGN, most: int = MOST) -> St
         asked = rng.integers(NODES, size=most)[:, None] == np.arange(NODES)
         signs = np.where(asked, rng.choice([-1.0, 1.0], (most, 1)), 0.0)
         return Stream(asked, signs, lab.respond(asked, lab.world.reach * signs)[0])
-    space = ModelClass(SPACE.min_effect)
+    space = ModelClass(SPACE.least_effect)
     learner = Focus(lab.world.actions, space, epsilon=EPSILON, delta=DELTA, rule=design, seed=seed)
     last = most
     while learner.rounds < last:
@@ -241,7 +241,7 @@ def _look(method: Method, stream: Stream, causes: Bools) -> Answer:
     fit = method.fit(stream, causes)
     half, usual = fit.half(DELTA / int(causes.sum())), fit.half(USUAL_LEVEL)
     is_there = np.abs(fit.weights) > half
-    is_absent = np.abs(fit.weights) + half < SPACE.min_effect if method.looks else ~is_there
+    is_absent = np.abs(fit.weights) + half < SPACE.least_effect if method.looks else ~is_there
     called = np.where(is_there, np.sign(fit.weights), np.where(is_absent, 0.0, np.nan))
     return Answer(called, fit.weights - usual, fit.weights + usual, len(stream.rows))
 
@@ -261,7 +261,7 @@ def answers_by_coins(stream: Stream, reach: float) -> dict[str, Answer]:
     reach : half of the range that every variable was set in
     """
     level, size = -math.log(DELTA), np.ones((NODES, NODES))
-    demands = Demands(EPSILON * size, SPACE.min_effect * size)
+    demands = Demands(EPSILON * size, SPACE.least_effect * size)
     bids = demands.bids(np.full(NODES, reach))
     record = new_record(PAIRS, JUST_BELOW * demands.min_effect, bids=bids)
     found: dict[str, Answer] = {}
@@ -291,7 +291,7 @@ def judge(answer: Answer, truth: Floats) -> dict[str, int]:
     """Return the counts of a run."""
     called, is_called = answer.called, np.abs(answer.called) == 1.0
     is_outside = (truth < answer.low) | (answer.high < truth)
-    is_large = np.abs(truth) >= SPACE.min_effect
+    is_large = np.abs(truth) >= SPACE.least_effect
     return {
         "rounds": answer.rounds,
         "undecided": int(np.isnan(called).sum()),

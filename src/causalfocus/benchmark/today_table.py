@@ -67,7 +67,7 @@ def today_table(rows: Sequence[TodayCell]) -> str:
     head = f"""### Beside what people do today
 
 The same samples of three variables for all methods, as the design `{rows[0].design}` asked for
-them, one variable at a time; delta = {DELTA}, min_effect {SPACE.min_effect}.
+them, one variable at a time; delta = {DELTA}, min_effect {SPACE.least_effect}.
 Without looks {FIXED:,} rounds, with looks one every {LOOK} rounds until every pair is decided,
 {MOST:,} at most; `certificate`: until every effect is known to {EPSILON} as well. `wrong`: runs
 with a wrong claim, with the one-sided 95 percent limit of its probability; of these `invented`: an

@@ -91,7 +91,7 @@ class BrokenSystem:
         if violation == "effect above max_effect":
             weights[self.effect, self.cause] = sign * PAPER_CLASS.effect_limit * (1 + size)
         elif violation == "effect below min_effect":
-            weights[self.effect, self.cause] = sign * PAPER_CLASS.min_effect * size
+            weights[self.effect, self.cause] = sign * PAPER_CLASS.least_effect * size
         elif violation == "noise out of range":
             noise[self.effect] = high * (1 + size) if rng.integers(2) else low * (1 - size)
         elif violation == "intercept":
@@ -224,7 +224,7 @@ def _run(task: tuple[str, Violation, float, int], *, is_checked: bool) -> tuple[
     actions = ActionSet(dict.fromkeys(system.model.names, (-REACH, REACH)))
     space = PAPER_CLASS
     if rule == "gaussian":
-        space = ModelClass(PAPER_CLASS.min_effect, intercept=False)
+        space = ModelClass(PAPER_CLASS.least_effect, intercept=False)
     kind = rule if is_checked else TRUSTING[rule]
     learner = Focus(actions, space, epsilon=EPSILON, delta=DELTA, rule=kind)
     while not learner.has_stopped and learner.rounds < MOST_ROUNDS:

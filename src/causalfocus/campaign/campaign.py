@@ -23,6 +23,7 @@ from causalfocus.learner.seed import checked_seed
 from causalfocus.system.action_set import ActionSet
 from causalfocus.system.actions import OBSERVE, Action
 from causalfocus.system.choices import Ends
+from causalfocus.system.sizes import Accuracy
 from causalfocus.system.space import ModelClass
 
 SEEDED: Final = (
@@ -63,7 +64,7 @@ class Campaign(Mending):
         actions: ActionSet | Specification,
         space: ModelClass | None = None,
         *,
-        epsilon: float | None = None,
+        epsilon: Accuracy | None = None,
         delta: float = 0.05,
         rule: str = DEFAULT_RULE,
         title: str = "",

@@ -20,6 +20,7 @@ from causalfocus.learner.focus import Focus
 from causalfocus.learner.protocol import Sample, Told
 from causalfocus.learner.result import Result
 from causalfocus.system.actions import OBSERVE, Action
+from causalfocus.system.sizes import plain_size
 
 POINTS_PER_DOUBLING: Final = 32
 """So often the evidence is noted for the curve while the rounds double."""
@@ -329,7 +330,7 @@ def stop_facts(result: Result) -> dict[str, Any]:
         "refuted": result.refuted,
         "rounds": result.rounds,
         "delta": result.delta,
-        "epsilon": result.epsilon,
+        "epsilon": plain_size(result.epsilon),
         "edges": [[cause, effect, weight] for cause, effect, weight in result.model.edges],
     }
 

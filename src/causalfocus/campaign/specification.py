@@ -25,6 +25,7 @@ from causalfocus.learner.focus import Focus
 from causalfocus.learner.seed import checked_seed
 from causalfocus.system.action_set import ActionSet
 from causalfocus.system.choices import ENDS, Ends
+from causalfocus.system.sizes import GRAPH, Accuracy, plain_size, size_from_plain
 from causalfocus.system.space import ModelClass
 
 KEYS: Final = (
@@ -66,8 +67,7 @@ variables:
   flow: {range: [1, 3]}
   yield: {}
 outcomes: [yield]
-min_effect: 0.15
-epsilon: 0.07
+matters: {heater: 5, flow: 0.2, yield: 2}
 delta: 0.05
 """
 """A specification as a person writes it."""
@@ -83,7 +83,7 @@ class Specification:
     actions : what can be done, and what it costs
     units : of the variables, in their order; empty where there is none
     space : what matters, and what is assumed by the rules that assume something
-    epsilon : accuracy of the weights; None for the graph alone
+    epsilon : accuracy of the weights, as for `Focus`
     delta : how often what is certified may be wrong
     rule : by its name
     seed : of the coins; one is drawn if there is none
@@ -94,7 +94,7 @@ class Specification:
     actions: ActionSet
     units: tuple[str, ...]
     space: ModelClass
-    epsilon: float | None
+    epsilon: Accuracy | None
     delta: float
     rule: str = DEFAULT_RULE
     seed: int | None = None
@@ -181,8 +181,7 @@ class Specification:
             **costs_as_dict(self.actions),
             "at_once": max(self.actions.at_once, 1),
             **switches_as_dict(self.actions),
-            "min_effect": self.space.min_effect,
-            "epsilon": self.epsilon,
+            **({} if self.epsilon is None else {"epsilon": plain_size(self.epsilon)}),
             "delta": self.delta,
             "rule": self.rule,
             **space_as_dict(self.space),
@@ -204,15 +203,22 @@ class Specification:
                 f"A specification needs variables, a mapping from name to range, got "
                 f"{variables!r}. For example:\n{EXAMPLE}"
             )
-        for key in ("min_effect", "epsilon"):
-            if key not in given:
-                raise InvalidInputError(f"The specification lacks {key}. For example:\n{EXAMPLE}")
+        if "min_effect" not in given and "matters" not in given:
+            raise InvalidInputError(
+                f"The specification does not say what matters: matters, the change of every "
+                f"variable that is worth knowing, or min_effect. For example:\n{EXAMPLE}"
+            )
+        if "epsilon" in given and given["epsilon"] is None:
+            raise InvalidInputError(
+                "epsilon is empty. Leave it out for half of what matters, or write epsilon: graph "
+                "for the graph alone."
+            )
         return cls(
             title=given.get("title", ""),
             actions=actions_from(given),
             units=tuple(unit_from(name, entry) for name, entry in variables.items()),
             space=space_from(given),
-            epsilon=given["epsilon"],
+            epsilon=size_from_plain("epsilon", given.get("epsilon")),
             delta=given.get("delta", 0.05),
             rule=given.get("rule", DEFAULT_RULE),
             seed=given.get("seed"),
@@ -232,6 +238,8 @@ class Specification:
         """
         given = json.loads(document)
         version = given.pop("version", 1)
+        if "epsilon" in given and given["epsilon"] is None:
+            given["epsilon"] = GRAPH  # the word for it, before there was one
         if version == 1:
             word = given.pop("stopping", "resolution")
             given["rule"] = RULES_OF_VERSION_1.get(word, word)

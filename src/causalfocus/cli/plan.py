@@ -101,7 +101,9 @@ def plan(
         switches=switch,
     )
     drawn = given or _draw(names, density, seed, systems, space)
-    epsilons = [space.checked_epsilon(e) for e in epsilon or (min_effect / 2, min_effect / 4)]
+    epsilons = list(epsilon or (min_effect / 2, min_effect / 4))
+    for accuracy in epsilons:
+        space.checked_epsilon(accuracy)
     deltas = sorted(delta or (0.1, 0.05, 0.01), reverse=True)
     made = drawn_forecasts(drawn, actions, space, epsilons=epsilons, deltas=deltas, rule=rule.value)
     console = Console()

@@ -195,7 +195,7 @@ def _facts(learner: Focus, truth: LinearSEM, seconds: float) -> dict[str, object
     result, own, effects = learner.result(), _own_estimate(learner), learner.effects().to_dict()
     error = float(np.abs(own.weights - truth.weights).max())
     shd = own.shd(truth)
-    epsilon = learner.epsilon or 0.0
+    epsilon = learner.epsilon if isinstance(learner.epsilon, float) else 0.0
     return {
         "rounds": result.rounds,
         "stopped": result.certified,
@@ -254,9 +254,7 @@ def _show(
     console.print(edge_table(truth, own))
     console.print(equation_table(truth, own))
     if learner.guarantee.settles_pairs:
-        pairs = Pairs(
-            effects=learner.effects(), min_effect=learner.space.min_effect, epsilon=learner.epsilon
-        )
+        pairs = Pairs(effects=learner.effects())
         console.print(settled_bar(pairs), pair_table(pairs))
     elif result.intervals:
         console.print(interval_table(result.intervals, result.delta))

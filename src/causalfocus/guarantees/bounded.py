@@ -37,7 +37,7 @@ class BoundedClaim(Guarantee, ABC):
         return self.space.noise_variance is not None
 
     def assumptions_in_words(self) -> str:
-        parts = [f"no effect is smaller than {self.space.min_effect:g}"]
+        parts = [f"no effect is smaller than {self.space.least_effect:g}"]
         if self.space.max_effect is not None:
             parts.append(f"none larger than {self.space.max_effect:g}")
         if self.space.noise_variance is not None:
@@ -48,7 +48,7 @@ class BoundedClaim(Guarantee, ABC):
         return f"{WORLD}. Assumed besides: {', '.join(parts)}"
 
     def claim_in_words(self) -> str:
-        weights = f", and every weight is within {self.epsilon:g}" if self.epsilon else ""
+        weights = f", and every weight is within {self.accuracy:g}" if self.accuracy else ""
         return f"the graph is exactly the true one{weights}"
 
     def estimate(self, moments: Moments) -> LinearSEM:
@@ -63,7 +63,7 @@ class BoundedClaim(Guarantee, ABC):
             plain_model_of(estimate),
             (*self.settings, weights),
             self._plain_bounds,
-            self.epsilon or 0.0,
+            self.accuracy or 0.0,
             self.space.intercept,
         ).gains
 
@@ -73,7 +73,7 @@ class BoundedClaim(Guarantee, ABC):
                 plain_model_of(model),
                 (*self.settings, weights),
                 self._plain_bounds,
-                self.epsilon or 0.0,
+                self.accuracy or 0.0,
                 self.space.intercept,
             )
         rival = LinearSEM.from_fit(
@@ -97,4 +97,4 @@ class BoundedClaim(Guarantee, ABC):
 
     def holds(self, estimate: LinearSEM, truth: LinearSEM) -> bool:
         largest_error = float(np.abs(estimate.weights - truth.weights).max())
-        return estimate.shd(truth) == 0 and largest_error < (self.epsilon or math.inf)
+        return estimate.shd(truth) == 0 and largest_error < (self.accuracy or math.inf)

@@ -91,13 +91,15 @@ class ClassRule(BoundedClaim):
         known = self.space.noise_variance is not None
         middle = math.sqrt(low * high) if known else 1.0
         a0 = 1.0 / max(0.5 * math.log(high / low), 0.05) ** 2 if known else 0.01
-        largest = self.space.max_effect or 10.0 * self.space.min_effect
+        largest = self.space.effect_limit
+        if math.isinf(largest):
+            largest = 10.0 * self.space.least_effect
         return Prior(largest**2 / (3.0 * middle), a0, a0 * middle)
 
     @cached_property
     def _setting(self) -> Setting:
-        smallest = self.space.min_effect
-        step, stride = step_and_stride(self.epsilon, smallest)
+        smallest = self.space.least_effect
+        step, stride = step_and_stride(self.accuracy, smallest)
         return Setting(step, stride, TOP * smallest, FINE, STIFFNESS)
 
     def estimate(self, moments: Moments) -> LinearSEM:
@@ -183,9 +185,9 @@ class ClassRule(BoundedClaim):
 
     @cached_property
     def _pair_scale(self) -> pairs.PlainPairScale:
-        epsilon = math.inf if self.epsilon is None else self.epsilon
+        epsilon = math.inf if self.accuracy is None else self.accuracy
         setting = self._setting
-        return epsilon, self.space.min_effect, setting.step, setting.stride, setting.fine, False
+        return epsilon, self.space.least_effect, setting.step, setting.stride, setting.fine, False
 
     def stages(
         self, moments: Moments, estimate: LinearSEM, lags: Lags | None, counts: Floats
@@ -228,7 +230,7 @@ class ClassRule(BoundedClaim):
             nothing = np.empty((0, 1), dtype=np.int64)
             return Survey(weights >= self.threshold, edges, nothing, np.empty(0))
         level = self.threshold
-        if self.epsilon is not None:
+        if self.accuracy is not None:
             level = max(min(weights, cap_of(self.threshold)), PURSUED_TO)
         low, high = min(level, self.threshold), max(level, self.threshold)
         tables = self._family_tables(times, estimate, (low, high))
@@ -265,12 +267,12 @@ class ClassRule(BoundedClaim):
 
         With `enough` only whether all edges reach it: minus infinity at the first that does not.
         """
-        if self.epsilon is None:
+        if self.accuracy is None:
             return np.full((estimate.p, estimate.p), math.inf)
         return same_graph.same_graph_evidence(
             times,
             estimate.weights,
-            self.epsilon,
+            self.accuracy,
             self._bounds,
             self._prior,
             self._setting,

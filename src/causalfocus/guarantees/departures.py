@@ -28,7 +28,7 @@ class Move:
         rows = moments.rows(intercept=space.intercept)
         weights = estimate.weights.copy()
         weights[self.effect] += response.move_row(
-            rows.grams[self.effect], self.effect, self.cause, self.parents, space.min_effect
+            rows.grams[self.effect], self.effect, self.cause, self.parents, space.least_effect
         )
         return _with_rows(estimate, weights, estimate.noise_variances.copy(), moments, space)
 

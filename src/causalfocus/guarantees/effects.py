@@ -31,6 +31,8 @@ class Effect:
     is_settled : whether the claim on this pair stands
     waits_for : rounds in all at which it is foretold to be settled, shared out as those so far
         were; infinite without an interval
+    matters : the size from which on an effect of this pair matters, its min_effect
+    accuracy : how far a reported weight may be off; infinite for the graph alone
     """
 
     cause: str
@@ -41,6 +43,8 @@ class Effect:
     verdict: Finding
     is_settled: bool
     waits_for: float
+    matters: float
+    accuracy: float
 
     @property
     def half(self) -> float:
@@ -109,6 +113,8 @@ def _effects(kept: Intervals, demands: Demands, estimate: LinearSEM) -> Iterator
                     waits_for=float(kept.rounds)
                     if settled
                     else rounds_at(0.5 * (high - low), float(radii[j, k]), kept.rounds),
+                    matters=float(demands.min_effect[j, k]),
+                    accuracy=float(demands.epsilon[j, k]),
                 )
 
 
@@ -135,12 +141,17 @@ def find(low: float, high: float, min_effect: float) -> Finding:
 
 
 def effects_by_verdicts(
-    verdicts: Iterable[Verdict], intervals: Iterable[Interval], estimate: LinearSEM, rounds: int
+    verdicts: Iterable[Verdict],
+    intervals: Iterable[Interval],
+    estimate: LinearSEM,
+    rounds: int,
+    demands: Demands,
 ) -> tuple[Effect, ...]:
     """On every pair of variables, of a rule whose verdicts come all at once.
 
     rounds : so far
     """
+    at = {name: j for j, name in enumerate(estimate.names)}
     known = {(one.cause, one.effect): one for one in intervals}
     weights = {(cause, effect): weight for cause, effect, weight in estimate.edges}
     found = []
@@ -157,6 +168,8 @@ def effects_by_verdicts(
                 verdict=one.stand,
                 is_settled=is_settled,
                 waits_for=float(rounds) if is_settled else math.inf,
+                matters=float(demands.min_effect[at[one.effect], at[one.cause]]),
+                accuracy=float(demands.epsilon[at[one.effect], at[one.cause]]),
             )
         )
     return tuple(found)

@@ -45,7 +45,7 @@ def foresight(moments: Moments, space: ModelClass) -> Foresight | None:
     if found is None:
         return None
     p = len(moments.names)
-    weights, _ = gaussian_estimate(plain_rows_of(found.estimation), space.min_effect)
+    weights, _ = gaussian_estimate(plain_rows_of(found.estimation), space.least_effect)
     parents = np.array([parents_of(weights, j) for j in range(p)])
     log_share = -math.log((found.number + 1) * (found.number + 2))  # the shares sum to one
     return Foresight(rows_of(found.training), rows_of(found.later), log_share, parents)

@@ -79,10 +79,10 @@ class GaussianRule(Guarantee):
 
     @cached_property
     def _plain_scale(self) -> resolution.PlainScale:
-        smallest = self.space.min_effect
-        step, stride = step_and_stride(self.epsilon, smallest)
+        smallest = self.space.least_effect
+        step, stride = step_and_stride(self.accuracy, smallest)
         return (
-            math.inf if self.epsilon is None else self.epsilon,
+            math.inf if self.accuracy is None else self.accuracy,
             smallest,
             CUT * smallest,
             TOP * smallest,
@@ -94,10 +94,10 @@ class GaussianRule(Guarantee):
 
     @cached_property
     def _radii(self) -> tuple[float, float]:
-        return math.inf if self.epsilon is None else self.epsilon, self.space.min_effect
+        return math.inf if self.accuracy is None else self.accuracy, self.space.least_effect
 
     def claim_in_words(self) -> str:
-        return claim_of_effects("effect", self.epsilon, self.space.min_effect)
+        return claim_of_effects("effect", self.epsilon, self.space)
 
     def assumptions_in_words(self) -> str:
         return WORLD
@@ -132,7 +132,7 @@ class GaussianRule(Guarantee):
             named = model.weights.copy()
             named[found.effect, found.cause] = found.weights[found.effect, found.cause]
         else:
-            slight = np.abs(found.weights - model.weights) < 0.5 * self.space.min_effect
+            slight = np.abs(found.weights - model.weights) < 0.5 * self.space.least_effect
             named[slight] = model.weights[slight]
         return Rival(found.gains, rival, changes_in_words(model.weights, named, model.names))
 
@@ -145,10 +145,10 @@ class GaussianRule(Guarantee):
         is_shown = estimate.weights != 0.0
         if (truth.weights[is_shown] == 0.0).any():
             return False
-        if (np.abs(truth.weights[~is_shown]) >= self.space.min_effect).any():
+        if (np.abs(truth.weights[~is_shown]) >= self.space.least_effect).any():
             return False
         errors = np.abs(estimate.weights - truth.weights)[is_shown]
-        return bool((errors < (self.epsilon or math.inf)).all())
+        return bool((errors < (self.accuracy or math.inf)).all())
 
     def decide(
         self,
@@ -363,7 +363,7 @@ class GaussianDecision(Decision):
                 f"Every system that breaks the claim is rejected: the evidence has reached "
                 f"log(1/delta) = {self.threshold:.2f} nats."
             )
-        smallest = self.rule.space.min_effect
+        smallest = self.rule.space.least_effect
         departure = None if self.survey is None else self.survey.departure
         if isinstance(departure, Move):
             return departure.wait_in_words(self.estimate, smallest)

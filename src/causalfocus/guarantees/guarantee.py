@@ -39,6 +39,7 @@ from causalfocus.guarantees.alarm import Alarm
 from causalfocus.guarantees.decision import Decision
 from causalfocus.guarantees.effects import Effect, TotalEffect, effects_by_verdicts
 from causalfocus.guarantees.lags import Lags
+from causalfocus.guarantees.randomized_intervals import Demands
 from causalfocus.guarantees.terms import OwnDesign, Rival, Spread, Step
 from causalfocus.guarantees.verdicts import Interval, Verdict, verdicts_on
 from causalfocus.kernels.records import Parameters, PlainSettings
@@ -52,6 +53,7 @@ from causalfocus.system.actions import Action
 from causalfocus.system.choices import Choices, Ends
 from causalfocus.system.feedback import require_no_loops
 from causalfocus.system.sem import LinearSEM
+from causalfocus.system.sizes import GRAPH, Accuracy
 from causalfocus.system.space import ModelClass
 
 MOST_ROUNDS = 1e12
@@ -66,14 +68,15 @@ class Guarantee(ABC):
     ----------
     actions : what can be done
     space : what matters, and what is assumed by the rules that assume something
-    epsilon : accuracy of the weights; None asks for the graph alone
+    epsilon : accuracy of the weights: a number, numbers by pair, None for half of what matters of
+        each pair, or "graph" for the graph alone
     delta : how often the claim may be wrong
     ends : who picks the ends of the ranges; None for what the rule does by itself
     """
 
     actions: ActionSet
     space: ModelClass
-    epsilon: float | None
+    epsilon: Accuracy | None
     delta: float
     ends: Ends | None = None
 
@@ -120,6 +123,27 @@ class Guarantee(ABC):
         if not (isinstance(self.delta, int | float) and 0 < self.delta < 1):
             raise InvalidInputError(f"delta is a probability between 0 and 1, got {self.delta!r}.")
         object.__setattr__(self, "delta", float(self.delta))
+
+    @cached_property
+    def accuracy(self) -> float | None:
+        """epsilon of a claim whose sizes are single numbers; None for the graph alone."""
+        if self.epsilon == GRAPH:
+            return None
+        if not isinstance(self.epsilon, float):
+            raise InvalidInputError(
+                f"The {self.name} rule knows one epsilon for all pairs, got {self.epsilon!r}."
+            )
+        return self.epsilon
+
+    @cached_property
+    def smallest(self) -> Floats:
+        """(p, p), row the effect and column the cause: from which size on an effect matters."""
+        return self.space.smallest(self.actions.names)
+
+    @cached_property
+    def accuracies(self) -> Floats:
+        """(p, p), as `smallest`: how far weights may be off; infinite for the graph alone."""
+        return self.space.accuracies(self.epsilon, self.actions.names)
 
     @cached_property
     def threshold(self) -> float:
@@ -336,7 +360,9 @@ class Guarantee(ABC):
         """On every pair of variables: estimate, interval, verdict, and what it waits for."""
         verdicts = self.verdicts(decision, estimate)
         intervals = self.intervals(moments, estimate)
-        return effects_by_verdicts(verdicts, intervals, estimate, decision.rounds)
+        return effects_by_verdicts(
+            verdicts, intervals, estimate, decision.rounds, Demands(self.accuracies, self.smallest)
+        )
 
     def total_effects(self, moments: Moments, estimate: LinearSEM) -> tuple[TotalEffect, ...]:
         """On every pair of variables: what is certain of its total effect."""

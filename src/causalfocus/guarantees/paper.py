@@ -170,7 +170,7 @@ class PaperRule(BoundedClaim):
     @cached_property
     def constants(self) -> PaperConstants:
         """Computed, and so checked, at the first decision: before the first sample."""
-        if self.epsilon is None:
+        if self.accuracy is None:
             raise InvalidInputError("The paper's rule needs an epsilon.")
         if len(self.actions.names) == 1:
             raise InvalidInputError("The paper's rule needs two variables or more.")
@@ -194,7 +194,7 @@ class PaperRule(BoundedClaim):
             )
         require_no_loops(estimate, f"the {self.name} rule")
         taken = {action: float(n) for action, n in zip(self.actions, counts, strict=True)}
-        found = best_alternative(estimate, taken, self.space, epsilon=self.epsilon or math.nan)
+        found = best_alternative(estimate, taken, self.space, epsilon=self.accuracy or math.nan)
         decision = self.decide_on(found.value, estimate, round(moments.n))
         return decision if is_due else replace(decision, stop=False)
 

@@ -14,7 +14,6 @@ intersected (`randomized_record`), so that a verdict never changes back. The rul
 prove what the estimate claims of every pair.
 """
 
-import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -143,9 +142,8 @@ class RandomizedRule(Guarantee):
     @cached_property
     def demands(self) -> Demands:
         """What a claim has to say of every pair."""
-        p = len(self.actions.names)
-        epsilon = math.inf if self.epsilon is None else self.epsilon
-        return Demands(np.full((p, p), epsilon), np.full((p, p), self.space.min_effect))
+        needed = self.space.known.needed(self.actions.names)
+        return Demands(self.accuracies, self.smallest, needed)
 
     @cached_property
     def bids(self) -> Bids | None:
@@ -355,7 +353,7 @@ class RandomizedRule(Guarantee):
         return bool((off <= self.demands.epsilon)[is_shown].all())
 
     def claim_in_words(self) -> str:
-        return claim_of_effects("direct effect", self.epsilon, self.space.min_effect)
+        return claim_of_effects("direct effect", self.epsilon, self.space)
 
     def assumptions_in_words(self) -> str:
         allowed, assumed = "feedback, ", ""

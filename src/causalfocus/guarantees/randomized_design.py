@@ -13,6 +13,7 @@ import numpy as np
 
 from causalfocus.allocation.coin_game import (
     coin_complexity,
+    explored_sets,
     half_widths,
     ideal_shares,
     moves_of,
@@ -47,6 +48,12 @@ needs more rounds, whatever is foretold."""
 MOST_PLANNED: Final = 20
 """Variables up to which the rounds to go are those of a plan that is made for it; a plan for more
 takes long, and the present one is hardly worse.
+"""
+
+MOST_WITH_BOUNDS_FIRST: Final = 8
+BOUNDS_FIRST: Final = 64.0
+"""With few variables all coins are tossed equally often until every row has bounds, or until each
+was tossed so often with the row's variable free.
 """
 
 PLAN_AHEAD: Final = 0.1
@@ -203,10 +210,28 @@ def plan_for(
     """Which variables to set in the rounds to come."""
     task, covered, moved = _present(rule, moments, estimate, course.done)
     ahead = max(LEAST_AHEAD, PLAN_AHEAD * moments.n)
+    if _waits_for_bounds(rule, moments, covered):
+        sets = explored_sets(task.coins, task.at_once, rule.p)
+        return SetPlan(sets, np.full(len(sets), 1.0 / len(sets)))
     found = plan_rounds(task, covered, ahead, course.last, moved)
     if not len(found.sets):
         return SetPlan(np.zeros((1, rule.p), dtype=np.bool_), np.ones(1))
     return SetPlan(found.sets, found.shares / found.shares.sum())
+
+
+def _waits_for_bounds(rule: "RandomizedRule", moments: Moments, covered: Floats) -> bool:
+    """Whether some row has no bounds yet for want of a few more tosses of each coin. Before that
+    nothing can be said of any effect on it, and all of these tosses will be needed anyway.
+
+    covered : (p, p), rounds with the column's variable set and the row's free
+    """
+    coins = moments.coins
+    if coins is None or rule.p > MOST_WITH_BOUNDS_FIRST:
+        return False
+    has_none = (rule.unknown & ~np.isfinite(coins.kept.half)).any(axis=1)
+    tosses = covered[np.ix_(has_none, rule.has_coin)]
+    lacks = tosses[~np.eye(rule.p, dtype=np.bool_)[np.ix_(has_none, rule.has_coin)]]
+    return bool(lacks.size and lacks.min() < BOUNDS_FIRST)
 
 
 def more_rounds(
@@ -276,9 +301,9 @@ def rival_of(rule: "RandomizedRule", model: LinearSEM, sets: Bools, weights: Flo
         per_toss[is_needed] = loads[j, k, is_needed] / means.tosses[j, is_needed] ** 2
         gains = np.where(sets[:, j], 0.0, sets @ per_toss) * task.nats / found[j, k] ** 2
     moved = model.weights.copy()
-    step = task.radii[j, k] if math.isfinite(task.radii[j, k]) else rule.space.min_effect
+    step = task.radii[j, k] if math.isfinite(task.radii[j, k]) else rule.smallest[j, k]
     moved[j, k] += -step if moved[j, k] > 0.0 else step
     if model.weights[j, k] == 0.0:
-        moved[j, k] = rule.space.min_effect
+        moved[j, k] = rule.smallest[j, k]
     rival = LinearSEM.from_fit(moved, model.noise_variances, model.intercepts, model.names)
     return Rival(gains, rival, changes_in_words(model.weights, moved, model.names))

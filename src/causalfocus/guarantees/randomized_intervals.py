@@ -142,10 +142,13 @@ class Demands:
     ----------
     epsilon : (p, p), how far a reported weight may be off
     min_effect : (p, p), the size from which on an effect must be reported
+    needed : (p, p), effects that are known to be there, so that their sign need not be certain;
+        None for none
     """
 
     epsilon: Floats
     min_effect: Floats
+    needed: Bools | None = None
 
     def __post_init__(self) -> None:
         for name in ("epsilon", "min_effect"):
@@ -178,6 +181,9 @@ class Demands:
         is_shown = weights != 0.0
         off = np.maximum(intervals.high - weights, weights - intervals.low)
         is_certain = np.where(weights > 0.0, intervals.low > 0.0, intervals.high < 0.0)
+        if self.needed is not None:
+            is_certain |= self.needed
+            is_shown = is_shown | self.needed
         found: Bools = (off <= np.where(is_shown, self.epsilon, self._below)) & (
             is_certain | ~is_shown
         )

@@ -11,6 +11,7 @@ from causalfocus.guarantees.paper import PaperRule
 from causalfocus.guarantees.randomized import RandomizedRule
 from causalfocus.system.action_set import ActionSet
 from causalfocus.system.choices import Ends
+from causalfocus.system.sizes import Accuracy
 from causalfocus.system.space import ModelClass
 
 RuleName = Literal["randomized", "gaussian", "class", "paper"]
@@ -32,7 +33,7 @@ def guarantee_of(
     actions: ActionSet,
     space: ModelClass,
     *,
-    epsilon: float | None,
+    epsilon: Accuracy | None,
     delta: float = 0.05,
     ends: Ends | None = None,
 ) -> Guarantee:
@@ -42,14 +43,16 @@ def guarantee_of(
     ----------
     rule : a name, or a class that is a `Guarantee`
     actions, space : what can be done, and what matters
-    epsilon, delta : accuracy and confidence; checked
+    epsilon, delta : accuracy and confidence; checked. No epsilon is half of what matters
     ends : who picks the ends of the ranges, "coin" or "game"; None for what the rule does by itself
     """
     kind = RULES.get(rule) if isinstance(rule, str) else rule
     if isinstance(kind, type) and issubclass(kind, Guarantee) and not isabstract(kind):
-        checked = None if epsilon is None else space.checked_epsilon(epsilon)
-        return kind(actions, space, checked, delta, ends)
-    known = ", ".join(map(repr, RULES))
+        known = space.on(actions)
+        found = kind(actions, known, known.checked_epsilon(epsilon), delta, ends)
+        found.accuracies  # noqa: B018 - what is wrong with sizes by pair is said here
+        return found
+    names = ", ".join(map(repr, RULES))
     raise InvalidInputError(
-        f"rule must be one of {known}, or a class that is a Guarantee; got {rule!r}."
+        f"rule must be one of {names}, or a class that is a Guarantee; got {rule!r}."
     )

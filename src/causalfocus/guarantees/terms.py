@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from causalfocus.arrays import Bools, Floats
 from causalfocus.system.sem import LinearSEM
+from causalfocus.system.sizes import GRAPH, Accuracy
 from causalfocus.system.space import ModelClass
 
 
@@ -24,16 +25,35 @@ class Rival:
     changes: str
 
 
-def claim_of_effects(what: str, epsilon: float | None, min_effect: float) -> str:
+def claim_of_effects(what: str, epsilon: Accuracy | None, space: ModelClass) -> str:
     """The claim of a rule that reports effects, in words.
 
     what : is reported, such as "effect"
     """
-    within = "in this direction" if epsilon is None else f"within {epsilon:g} of its weight"
     return (
-        f"every {what} shown is there and {within}, and every effect of size {min_effect:g} or "
-        f"more is shown"
+        f"every {what} shown is there and {accuracy_in_words(epsilon)}, and every effect "
+        f"{size_in_words(space)} is shown"
     )
+
+
+def accuracy_in_words(epsilon: Accuracy | None) -> str:
+    """How exact a reported weight is, after "is"."""
+    if epsilon == GRAPH:
+        return "in this direction"
+    if isinstance(epsilon, float):
+        return f"within {epsilon:g} of its weight"
+    of_what = "half of what matters" if epsilon is None else "the accuracy asked for"
+    return f"within {of_what} of its weight"
+
+
+def size_in_words(space: ModelClass) -> str:
+    """From which size on an effect is shown, after "effect"."""
+    if space.matters is not None:
+        changes = ", ".join(f"{name} by {change:g}" for name, change in dict(space.matters).items())
+        return f"that changes {changes} or more as its cause moves across its range"
+    if isinstance(space.min_effect, float):
+        return f"of size {space.min_effect:g} or more"
+    return "of the size given for its pair or more"
 
 
 class Step(NamedTuple):

@@ -57,6 +57,8 @@ def total_effects_by_coins(
                         verdict=find(low, high, smallest) if is_left[j, k] else "open",
                         is_settled=bool(is_settled[j, k]),
                         waits_for=waits if is_known else max(n, float(first[j, k])),
+                        matters=smallest,
+                        accuracy=float(demands.epsilon[j, k]),
                         rounds_alone=round(n),
                     )
                 )

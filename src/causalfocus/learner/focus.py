@@ -39,6 +39,7 @@ from causalfocus.system.action_set import ActionSet
 from causalfocus.system.actions import Action
 from causalfocus.system.choices import Choices, Ends
 from causalfocus.system.sem import LinearSEM
+from causalfocus.system.sizes import Accuracy
 from causalfocus.system.space import ModelClass
 
 DOUBT_GAP = 1e-3
@@ -62,7 +63,8 @@ class Focus(Recording[FocusState]):
     space : min_effect, the smallest effect that matters, and which variables drive nothing: by
         default every other one needs a range of two values. Whether equations have constants, and
         the other bounds, are for the rules that assume something of them
-    epsilon : accuracy of the weights, at most min_effect / 2; None asks for the graph alone
+    epsilon : accuracy of the weights, at most half of min_effect and that if left out; "graph"
+        asks for the graph alone. By (cause, effect) or as a table where it differs
     delta : how often what is certified may be wrong
     rule : "randomized", as above, with verdicts on every pair at any moment, see `effects`; set
         several variables at once where you can: it then takes far fewer rounds. "gaussian": the
@@ -84,7 +86,7 @@ class Focus(Recording[FocusState]):
         actions: ActionSet,
         space: ModelClass,
         *,
-        epsilon: float | None,
+        epsilon: Accuracy | None = None,
         delta: float = 0.05,
         rule: Rule = DEFAULT_RULE,
         design: Design = "focus",
@@ -117,8 +119,10 @@ class Focus(Recording[FocusState]):
         return self.guarantee.space
 
     @property
-    def epsilon(self) -> float | None:
-        """Accuracy of the weights; None for the graph alone."""
+    def epsilon(self) -> Accuracy | None:
+        """Accuracy of the weights; "graph" for the graph alone, None for half of what matters of
+        each pair.
+        """
         return self.guarantee.epsilon
 
     @property

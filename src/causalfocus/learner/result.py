@@ -11,6 +11,7 @@ from causalfocus.learner.tallies import cost_of, tally
 from causalfocus.moments.moments import Moments
 from causalfocus.system.actions import Action
 from causalfocus.system.sem import LinearSEM
+from causalfocus.system.sizes import Accuracy
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +40,7 @@ class Result:
     evidence: float
     threshold: float
     delta: float
-    epsilon: float | None
+    epsilon: Accuracy | None
     counts: dict[Action, int]
     cost: float
 

@@ -67,7 +67,8 @@ def best_alternative(
     """
     require_feasible_size(model.p)
     space.require(model)
-    epsilon = space.checked_epsilon(epsilon)
+    space.require_uniform("The paper's alternative")
+    space.checked_epsilon(epsilon)
     actions = weights_as_arrays(weights, model.names)
     with numerical_errors("alternative oracle", model):
         found = response.closest_rival(

@@ -31,12 +31,12 @@ def parameters_of(model: LinearSEM) -> Parameters:
 
 def bounds_of(space: ModelClass) -> Bounds:
     """The class of models."""
-    return Bounds(space.min_effect, space.effect_limit, *space.variance_limits)
+    return Bounds(space.least_effect, space.effect_limit, *space.variance_limits)
 
 
 def plain_bounds_of(space: ModelClass) -> PlainBounds:
     """The same as a plain tuple."""
-    return space.min_effect, space.effect_limit, *space.variance_limits
+    return space.least_effect, space.effect_limit, *space.variance_limits
 
 
 def plain_rows_of(rows: RowMoments) -> PlainRows:

@@ -2,6 +2,7 @@
 
 from causalfocus.kernels.gaussian import response
 from causalfocus.moments.moments import Moments
+from causalfocus.moments.row_units import units_for
 from causalfocus.oracles.estimate import fitted_intercepts
 from causalfocus.oracles.for_kernels import plain_rows_of
 from causalfocus.oracles.limits import numerical_errors, require_feasible_size
@@ -23,8 +24,13 @@ def gaussian_estimate(moments: Moments, space: ModelClass) -> LinearSEM:
     """
     require_feasible_size(len(moments.names))
     rows = moments.rows(intercept=space.intercept)
+    units = None if space.is_uniform else units_for(space.smallest(moments.names))
+    scaled = rows if units is None else units.rows(rows)
+    smallest = space.least_effect if units is None else 1.0
     with numerical_errors("estimate", rows):
-        weights, variances = response.gaussian_estimate(plain_rows_of(rows), space.min_effect)
+        weights, variances = response.gaussian_estimate(plain_rows_of(scaled), smallest)
+    if units is not None:
+        weights, variances = units.weights_from(weights), units.variances_from(variances)
     return LinearSEM.from_fit(
         weights, variances, fitted_intercepts(weights, rows, space.intercept), moments.names
     )
@@ -32,4 +38,4 @@ def gaussian_estimate(moments: Moments, space: ModelClass) -> LinearSEM:
 
 def shown_from(space: ModelClass) -> float:
     """The size from which on an effect of a known system would be shown."""
-    return 0.5 * space.min_effect
+    return 0.5 * space.least_effect

@@ -19,6 +19,7 @@ from causalfocus.system.actions import Action
 from causalfocus.system.choices import MOST_CHOICES, Choices, Ends
 from causalfocus.system.columns import first_columns, n_sets
 from causalfocus.system.sem import LinearSEM
+from causalfocus.system.sizes import Accuracy
 from causalfocus.system.space import ModelClass
 
 
@@ -52,7 +53,7 @@ class Complexity:
         without one are left out where several variables may be set at once
     design : (k,), the same by the choices, see `choices`
     rivals : the alternatives that bind it, the heaviest first
-    epsilon : None for the graph alone
+    epsilon : "graph" for the graph alone, None for half of what matters of each pair
     n_planes : cutting planes that were needed
     """
 
@@ -62,7 +63,7 @@ class Complexity:
     allocation: dict[Action, float]
     design: Floats = field(repr=False)
     rivals: tuple[BindingRival, ...]
-    epsilon: float | None
+    epsilon: Accuracy | None
     n_planes: int
     _problem: "_Problem" = field(repr=False, compare=False)
 
@@ -124,7 +125,7 @@ class Complexity:
 
     @cached_property
     def _at_twice_epsilon(self) -> "Complexity":
-        if self.epsilon is None:
+        if not isinstance(self.epsilon, float):
             return self
         coarser = replace(self._problem.guarantee, epsilon=2.0 * self.epsilon).on(self.choices)
         return replace(self._problem, guarantee=coarser).solve()
@@ -135,7 +136,7 @@ def complexity(
     actions: ActionSet,
     space: ModelClass,
     *,
-    epsilon: float | None,
+    epsilon: Accuracy | None = None,
     rule: Rule = DEFAULT_RULE,
     ends: Ends | None = None,
     gap: float = 1e-3,
@@ -155,7 +156,7 @@ def complexity(
     model : the system, a member of the class
     actions : what can be done, with costs if they differ
     space : the model class
-    epsilon : accuracy of the weights; None for the graph alone
+    epsilon : accuracy of the weights; half of min_effect if left out, "graph" for the graph alone
     rule : with it the claim
     ends : who picks the ends of the ranges, see `Focus`; the paper's C_epsilon has the game
     gap : relative distance of the bounds at which to stop

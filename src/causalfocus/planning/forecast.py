@@ -21,6 +21,7 @@ from causalfocus.system.action_set import ActionSet
 from causalfocus.system.actions import Action
 from causalfocus.system.choices import Ends
 from causalfocus.system.sem import LinearSEM
+from causalfocus.system.sizes import Accuracy
 from causalfocus.system.space import ModelClass
 
 DELTAS: Final = (0.1, 0.05, 0.02, 0.01, 0.005)
@@ -32,14 +33,14 @@ class Forecast:
 
     Attributes
     ----------
-    epsilon, delta : what is asked for; epsilon None for the graph alone
+    epsilon, delta : what is asked for; see `Focus`
     rounds : median of FOCUS; `low` to `high` holds four of five runs
     cost : of the median; equal to `rounds` without costs
     share : how the rounds would be spent
     complexity : the solution of the game
     """
 
-    epsilon: float | None
+    epsilon: Accuracy | None
     delta: float
     rounds: float
     low: float
@@ -54,7 +55,7 @@ def forecasts(
     actions: ActionSet,
     space: ModelClass,
     *,
-    epsilon: float | None,
+    epsilon: Accuracy | None = None,
     deltas: Sequence[float] = DELTAS,
     rule: Rule = DEFAULT_RULE,
     ends: Ends | None = None,
@@ -66,7 +67,7 @@ def forecasts(
     model : the system, a member of the class
     actions : what can be done, with costs if they differ
     space : the model class
-    epsilon : accuracy of the weights; None for the graph alone
+    epsilon : accuracy of the weights; half of min_effect if left out, "graph" for the graph alone
     deltas : how often what is certified may be wrong
     rule : which one stops
     ends : who picks the ends of the ranges, see `Focus`
@@ -131,7 +132,7 @@ class Outlook:
     n_systems, n_hopeless : systems drawn, and those that can never be certified
     """
 
-    epsilon: float | None
+    epsilon: Accuracy | None
     delta: float
     rounds: float
     low: float

@@ -9,10 +9,11 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from causalfocus.campaign import Campaign, CampaignError, Specification
+from causalfocus.campaign import Campaign, CampaignError
 from causalfocus.campaign.events import now as time_now
 from causalfocus.campaign.status import Status, status
 from causalfocus.errors import MissingExtraError
+from causalfocus.guarantees.terms import accuracy_in_words, size_in_words
 from causalfocus.report.checks import evidence_of, residuals
 from causalfocus.report.drawings import (
     allocation_drawing,
@@ -47,7 +48,7 @@ def report_html(campaign: Campaign) -> str:
     with campaign.hold():
         now = status(campaign)
         specification = campaign.specification
-        pairs = pairs_in(now, specification)
+        pairs = pairs_in(now)
         style = "".join((HOME / name).read_text() for name in ("style.css", "report.css"))
         digest = hashlib.sha256(style.encode()).digest()
         last = campaign.events(limit=1, newest=True)
@@ -66,8 +67,8 @@ def report_html(campaign: Campaign) -> str:
                 variables=_variables(campaign),
                 forest=_forest(pairs),
                 assumptions=campaign.learner.guarantee.assumptions_in_words(),
-                smallest=specification.space.min_effect,
-                epsilon=specification.epsilon,
+                smallest=size_in_words(specification.space),
+                accuracy=accuracy_in_words(specification.epsilon),
                 delta=specification.delta,
                 rule=specification.rule,
                 assumes_noise=campaign.learner.guarantee.assumes_noise,
@@ -82,15 +83,13 @@ def _forest(pairs: Pairs) -> Drawn | None:
     """The intervals of what is there and of what is open; of few pairs, of all."""
     listed = pairs.lines if pairs.is_few else (*pairs.present, *pairs.with_interval[::-1])
     shown = [one for one in listed if one.is_bounded and not one.is_given]
-    return forest_drawing(shown, pairs.min_effect) if shown else None
+    return forest_drawing(shown) if shown else None
 
 
-def pairs_in(now: Status, specification: Specification) -> Pairs:
+def pairs_in(now: Status) -> Pairs:
     """The pairs of a campaign, sorted for people."""
     return Pairs(
         effects=now.effects,
-        min_effect=specification.space.min_effect,
-        epsilon=specification.epsilon,
         to_go=None if now.remaining is None else now.remaining.rounds,
     )
 
@@ -100,7 +99,7 @@ def drawings(campaign: Campaign, now: Status) -> dict[str, Any]:
     stop, learner = campaign.stop, campaign.learner
     at_once = learner.actions.at_once
     return {
-        "pairs": pairs_in(now, campaign.specification),
+        "pairs": pairs_in(now),
         "matrix": matrix_drawing(now.effects, campaign.names) if now.settles_pairs else Drawn(),
         "legend": legend_drawing(now.effects, campaign.names) if now.settles_pairs else Drawn(),
         "graph": graph_drawing(

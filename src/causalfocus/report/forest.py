@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from causalfocus.guarantees.effects import Effect
@@ -15,13 +16,17 @@ ROOM: Final = 1.3
 """How far the scale goes beyond the intervals of effects that are there."""
 
 
-def forest_drawing(effects: Sequence[Effect], min_effect: float) -> Drawn:
+def forest_drawing(effects: Sequence[Effect]) -> Drawn:
     """Intervals with their estimates, a line at zero, and a band for what is too small to matter.
+    Where what matters differs from pair to pair, every effect is in units of what matters of it.
 
     effects : with their intervals, of which the first `MOST_ROWS` are drawn. The scale is that of
         effects that are there; wider intervals go on beyond it
     """
-    shown = effects[:MOST_ROWS]
+    sizes = {one.matters for one in effects[:MOST_ROWS]}
+    is_one = len(sizes) == 1
+    min_effect = sizes.pop() if is_one else 1.0
+    shown = effects[:MOST_ROWS] if is_one else [in_units(one) for one in effects[:MOST_ROWS]]
     names = [short(f"{one.cause} → {one.effect}", 34) for one in shown]
     widest = max((0.8 * LETTER * len(name) for name in names), default=60.0) + 16.0
     reach = ROOM * max([2.0 * min_effect, *map(_reach, shown)])
@@ -38,12 +43,22 @@ def forest_drawing(effects: Sequence[Effect], min_effect: float) -> Drawn:
     parts = [
         tag("rect", x=low, y=plane.top, width=high - low, height=plane.height, class_="band"),
         path([(zero, plane.top), (zero, bottom)], class_="axis"),
-        plane.scale("effect, per unit of its cause"),
+        plane.scale(
+            "effect, per unit of its cause" if is_one else "effect, over what matters of it"
+        ),
     ]
     for i, (one, name) in enumerate(zip(shown, names, strict=True)):
         parts.append(_line(plane, one, name, plane.top + ROW * (i + 0.5) + 4.0))
     label = f"Intervals of {len(shown)} effects"
     return picture(640, bottom + 44.0, label, *parts)
+
+
+def in_units(one: Effect) -> Effect:
+    """An effect in units of what matters of it."""
+    by = 1.0 / one.matters
+    return replace(
+        one, estimate=by * one.estimate, low=by * one.low, high=by * one.high, matters=1.0
+    )
 
 
 def _reach(one: Effect) -> float:

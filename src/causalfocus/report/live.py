@@ -49,9 +49,7 @@ def _screen(now: Round, learner: Focus) -> RenderableType:
 
 def _verdicts(learner: Focus) -> list[RenderableType]:
     """The pairs; the evidence for all of them together would be dear, and zero for long."""
-    pairs = Pairs(
-        effects=learner.effects(), min_effect=learner.space.min_effect, epsilon=learner.epsilon
-    )
+    pairs = Pairs(effects=learner.effects())
     reason = Text(learner.decision.reason, style="italic")
     return [settled_bar(pairs), reason, Text(""), pair_table(pairs)]
 

@@ -28,13 +28,10 @@ class Pairs:
     Attributes
     ----------
     effects : of all pairs
-    min_effect, epsilon : what is asked for; epsilon None for the graph alone
     to_go : rounds that are foretold for all of them, if they are: none takes longer
     """
 
     effects: Effects
-    min_effect: float
-    epsilon: float | None
     to_go: int | None = None
 
     @cached_property
@@ -116,8 +113,9 @@ class Pairs:
         if not one.is_bounded:
             return "a first interval"
         if one.is_present:
-            return "accuracy" if self.epsilon is None else f"accuracy ±{self.epsilon:g}"
-        return f"its sign, or below {self.min_effect:g}"
+            is_exact = math.isfinite(one.accuracy)
+            return f"accuracy ±{one.accuracy:g}" if is_exact else "accuracy"
+        return f"its sign, or below {one.matters:g}"
 
     def more(self, one: Effect) -> str:
         """In how many more rounds a pair is foretold to be settled; nothing for one that is, or

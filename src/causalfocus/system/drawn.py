@@ -69,10 +69,10 @@ def random_sem(
     rank = np.argsort(rng.permutation(p))
     admissible = rank[:, None] > rank[None, :]
     has_edge = admissible & (rng.random((p, p)) < density)
-    sizes = rng.uniform(space.min_effect, space.max_effect, (p, p))
+    sizes = rng.uniform(space.least_effect, space.effect_limit, (p, p))
     signs = rng.choice([-1.0, 1.0], (p, p))
     weights = np.where(has_edge, sizes * signs, 0.0)
-    variances = rng.uniform(*space.noise_variance, p)
+    variances = rng.uniform(*space.variance_limits, p)
     intercepts = rng.uniform(lowest, highest, p)
     for _ in range(n_loops):
         weights = _close_a_loop(weights, space, rng)
@@ -84,15 +84,15 @@ def _close_a_loop(weights: Floats, space: ModelClass, rng: np.random.Generator) 
     gains = np.linalg.inv(np.eye(len(weights)) - np.abs(weights))  # [effect, cause]
     most = np.minimum(MOST_GAIN / np.maximum(gains.T, 1e-9), space.effect_limit)
     acts_on = reach_of(weights != 0).T & ~np.eye(len(weights), dtype=np.bool_)
-    places = np.argwhere(acts_on & (weights == 0) & (most >= space.min_effect))
+    places = np.argwhere(acts_on & (weights == 0) & (most >= space.least_effect))
     if len(places) == 0:
         raise InvalidInputError(
-            f"No further loop can be closed by an effect of size {space.min_effect:g} or more such "
-            f"that the system settles under every action. Ask for fewer loops, for more edges to "
-            f"close one with, or for weaker effects."
+            f"No further loop can be closed by an effect of size {space.least_effect:g} or more "
+            f"such that the system settles under every action. Ask for fewer loops, for more edges "
+            f"to close one with, or for weaker effects."
         )
     effect, cause = places[rng.integers(len(places))]
-    size = rng.uniform(space.min_effect, most[effect, cause])
+    size = rng.uniform(space.least_effect, most[effect, cause])
     closed = weights.copy()
     closed[effect, cause] = size * rng.choice([-1.0, 1.0])
     return closed

@@ -37,7 +37,7 @@ def show_status(file: File, as_json: AsJson = False) -> None:
 def _screen(now: Status, asked: Specification) -> Panel:
     parts: list[RenderableType] = [Text(now.statement, style=_style(now)), Text("")]
     if now.settles_pairs and now.state != "refuted":
-        parts = [*_pairs(now, asked), *parts]
+        parts = [*_pairs(now), *parts]
     parts.append(_evidence(now))
     if now.state == "running":
         parts.append(Text(now.reason, style="italic"))
@@ -63,9 +63,9 @@ def _screen(now: Status, asked: Specification) -> Panel:
     return Panel(Group(*parts), title=Text(now.title or "Campaign"))
 
 
-def _pairs(now: Status, asked: Specification) -> list[RenderableType]:
+def _pairs(now: Status) -> list[RenderableType]:
     """Verdicts first."""
-    pairs = pairs_in(now, asked)
+    pairs = pairs_in(now)
     return [settled_bar(pairs), Text(""), pair_table(pairs), Text("")]
 
 
