@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 
 from causalfocus.allocation.coin_game import (
     EXPLORED,
-    EXPLORED_ALONE,
+    EXPLORED_BY_SQUARE,
     CoinPlan,
     coin_complexity,
     explored_sets,
@@ -275,7 +275,7 @@ def test_a_share_is_explored_whatever_the_estimate_says(at_once: int) -> None:
     plan = plan_rounds(task, nothing(task), 80.0)
     least = coverage(explored_sets(task.coins, at_once, 8), np.full(8, 10.0))
     kept = coverage(plan.sets, plan.shares)
-    share = 8 * EXPLORED_ALONE if at_once == 1 else EXPLORED
+    share = 64 * EXPLORED_BY_SQUARE if at_once == 1 else EXPLORED
     assert (kept >= share * least * 0.999).all()
 
 

@@ -27,7 +27,7 @@ def new(path: Path, at_once: int | None = None, **more: object) -> Campaign:
 
 def test_asks_are_tossed_by_the_seed_and_kept_with_their_law(path: Path) -> None:
     with new(path) as campaign:
-        fill(campaign, 60)
+        fill(campaign, 240)
         asks = [event for event in campaign.iterate() if event.kind == "asked"]
         assert max(len(event.action.settings) for event in asks if event.action) == 2
         for event in asks:
@@ -48,7 +48,7 @@ def test_asks_are_tossed_by_the_seed_and_kept_with_their_law(path: Path) -> None
         assert stats.binomtest(high, high + low).pvalue > 1e-4
     with Campaign.open(path) as again:
         assert is_same(again.learner, again.specification.learner().replay(again.learner.log))
-        assert again.verify() == again.n_events() == 120
+        assert again.verify() == again.n_events() == 480
 
 
 def test_a_coin_that_the_seed_does_not_give_is_noticed(path: Path) -> None:
@@ -150,7 +150,7 @@ def test_widened_sets_keep_their_costs(tmp_path: Path) -> None:
 
 def test_slow_variables_keep_their_coin_in_the_log(path: Path) -> None:
     with new(path, 1, change_costs={"X1": 6.0}) as campaign:
-        fill(campaign, 60)
+        fill(campaign, 240)
         asks = [event for event in campaign.iterate() if event.kind == "asked"]
         shared = [e for e in asks if e.coins and "X1" in e.coins and e.coins["X1"].coin != e.ask]
         assert shared

@@ -103,8 +103,11 @@ def test_specifications_that_cannot_be_read(tmp_path: Path) -> None:
     file.write_text("- a\n- b\n")
     with pytest.raises(cf.InvalidInputError, match="is a mapping, got list"):
         Specification.read(file)
-    file.write_text("min_effect: 1\nvariables: {a: [0, 1]}\n")
-    with pytest.raises(cf.InvalidInputError, match="lacks epsilon"):
+    file.write_text("variables: {a: [0, 1]}\n")
+    with pytest.raises(cf.InvalidInputError, match="does not say what matters"):
+        Specification.read(file)
+    file.write_text("min_effect: 1\nepsilon:\nvariables: {a: [0, 1]}\n")
+    with pytest.raises(cf.InvalidInputError, match="epsilon is empty.*graph"):
         Specification.read(file)
     other = tmp_path / "spec.json"
     other.write_text("{")

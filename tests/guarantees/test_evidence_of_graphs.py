@@ -11,6 +11,7 @@ from causalfocus.guarantees.class_ import ClassRule
 from causalfocus.kernels.exact import certificate, other_graphs
 from causalfocus.kernels.records import Span
 from causalfocus.oracles.for_kernels import bounds_of
+from causalfocus.system.sizes import Accuracy
 from instances import draw_each
 from kernels.densities import log_marginal
 from literal import Bounds, Rows, enumerate_dags, local_fitter
@@ -72,10 +73,8 @@ class BruteForce:
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("n", [20, 120, 400])
-@pytest.mark.parametrize("epsilon", [0.07, None])
-def test_branch_b_equals_brute_force_over_all_dags(
-    seed: int, n: int, epsilon: float | None
-) -> None:
+@pytest.mark.parametrize("epsilon", [0.07, "graph"])
+def test_branch_b_equals_brute_force_over_all_dags(seed: int, n: int, epsilon: Accuracy) -> None:
     _, space, moments = draw_each(4, n, seed)
     estimate = cf.joint_mle(moments, space)
     rule = ClassRule(ACTIONS, space, epsilon, 0.05)
@@ -100,7 +99,7 @@ def test_the_rival_is_the_graph_that_blocks() -> None:
     """Its parents form another acyclic graph whose evidence is what was reported."""
     _, space, moments = draw_each(4, 60, 1)
     estimate = cf.joint_mle(moments, space)
-    rule = ClassRule(ACTIONS, space, None, 0.05)
+    rule = ClassRule(ACTIONS, space, "graph", 0.05)
     costs, evidence = judge(rule, moments, estimate, (-64.0, 60.0))
     value, parents = other_graphs.least_rejected_graph(costs, evidence, estimate.weights, 3.0)
     assert value < 3.0

@@ -69,7 +69,7 @@ def test_what_the_claim_says() -> None:
     assert not rule.holds(model, truth(0.34, 0.0))
     assert not rule.holds(model, truth(0.5, -0.3))
     assert not rule.holds(model, truth(0.0, 0.0, 0.5))
-    graph_alone = GaussianRule(ACTIONS, cf.ModelClass(0.3), None, 0.05)
+    graph_alone = GaussianRule(ACTIONS, cf.ModelClass(0.3), "graph", 0.05)
     assert graph_alone.holds(model, truth(1.5, 0.0))
     assert not graph_alone.holds(model, truth(0.0, 0.0))
 
@@ -150,9 +150,9 @@ def test_no_data_one_node_and_the_graph_alone() -> None:
     assert rule.decide(alone, gaussian_estimate(alone, SPACE)).stop
     truth, moments = draw_moments(3, 600, 3, density=0.8)
     estimate = gaussian_estimate(moments, SPACE)
-    both = [cf.evidence(moments, estimate, SPACE, epsilon=e) for e in (0.15, None)]
+    both = [cf.evidence(moments, estimate, SPACE, epsilon=e) for e in (0.15, "graph")]
     assert both[1] >= both[0]
-    assert GaussianRule(ACTIONS, SPACE, None, 0.05).holds(estimate, truth)
+    assert GaussianRule(ACTIONS, SPACE, "graph", 0.05).holds(estimate, truth)
 
 
 @pytest.mark.parametrize("intercept", [False, True])

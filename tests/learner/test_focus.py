@@ -118,7 +118,7 @@ def test_after_the_stop_asking_is_explicit_and_recorded(stopped_learner: cf.Focu
 def test_the_graph_alone_needs_fewer_rounds(stopped_learner: cf.Focus, system: Rig) -> None:
     learner = finish(new_focus(epsilon="graph"), system, 5000)
     assert learner.result().model.shd(CHAIN) == 0
-    assert learner.result().epsilon is None
+    assert learner.result().epsilon == "graph"
     assert learner.rounds <= stopped_learner.rounds
 
 
@@ -169,7 +169,7 @@ def test_one_node_has_nothing_to_learn() -> None:
             "must be one of 'randomized', 'gaussian', 'class', 'paper', or .* got 'soon'",
         ),
         ({"design": "best"}, "must be 'focus' or 'uniform', got 'best'"),
-        ({"rule": "paper", "epsilon": None}, "needs an epsilon"),
+        ({"rule": "paper", "epsilon": "graph"}, "needs an epsilon"),
     ],
 )
 def test_bad_specifications(options: dict[str, object], message: str) -> None:

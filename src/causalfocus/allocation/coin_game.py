@@ -48,11 +48,13 @@ EXPLORED: Final = 1 / 8
 """Of all rounds, for sets that toss every coin with every other variable free, whatever the
 estimate says."""
 
-EXPLORED_ALONE: Final = 1 / 60
+EXPLORED_ALONE: Final = 1 / 16
+EXPLORED_BY_SQUARE: Final = 1 / 900
 MOST_EXPLORED_ALONE: Final = 1 / 3
-"""The same, one coin at a time: so much for every coin, and at most. To first order an effect is
-settled by few tosses of its coin; but what is not known of it makes the noise of every other effect
-on the same variable larger, and that sum grows with the number of coins."""
+"""The same, one coin at a time: at least, for the square of the number of coins, and at most. To
+first order an effect is settled by few tosses of its coin; but what is not known of it makes the
+noise of every other effect on the same variable larger, and these are as many as there are coins,
+for each of which a share of all rounds is the smaller the more there are."""
 
 MOST_LISTED: Final = 6
 """Coins up to which the game has all sets from the start."""
@@ -152,7 +154,8 @@ def _first_sets(task: CoinTask, last: SetPlan | None) -> tuple[Bools, Floats]:
 def _explored_share(task: CoinTask) -> float:
     if task.at_once > 1:
         return EXPLORED
-    return min(EXPLORED_ALONE * len(task.coins), MOST_EXPLORED_ALONE)
+    by_square = EXPLORED_BY_SQUARE * len(task.coins) ** 2
+    return min(max(EXPLORED_ALONE, by_square), MOST_EXPLORED_ALONE)
 
 
 def _choice(task: CoinTask, share: float, last: SetPlan | None = None) -> Choice:

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from causalfocus.system.numbers_by_name import is_by_name
 from causalfocus.system.sizes import plain_size, size_from_plain
-from causalfocus.system.space import ModelClass, is_by_name
+from causalfocus.system.space import ModelClass
 
 SPACE_KEYS: Final = (
     *("min_effect", "max_effect", "noise_variance", "intercept", "matters", "widths"),

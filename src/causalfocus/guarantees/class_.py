@@ -87,13 +87,10 @@ class ClassRule(BoundedClaim):
     @cached_property
     def _prior(self) -> Prior:
         """The fixed prior, from the class alone."""
-        low, high = self.space.variance_limits
-        known = self.space.noise_variance is not None
-        middle = math.sqrt(low * high) if known else 1.0
-        a0 = 1.0 / max(0.5 * math.log(high / low), 0.05) ** 2 if known else 0.01
-        largest = self.space.effect_limit
-        if math.isinf(largest):
-            largest = 10.0 * self.space.least_effect
+        space, (low, high) = self.space, self.space.variance_limits
+        middle = math.sqrt(low * high) if self.bounds_noise else 1.0
+        a0 = 1.0 / max(0.5 * math.log(high / low), 0.05) ** 2 if self.bounds_noise else 0.01
+        largest = space.effect_limit if space.max_effect else 10.0 * space.least_effect
         return Prior(largest**2 / (3.0 * middle), a0, a0 * middle)
 
     @cached_property

@@ -38,6 +38,7 @@ from causalfocus.errors import InvalidInputError
 from causalfocus.guarantees.alarm import Alarm
 from causalfocus.guarantees.decision import Decision
 from causalfocus.guarantees.effects import Effect, TotalEffect, effects_by_verdicts
+from causalfocus.guarantees.expected_stop import rounds_on_average
 from causalfocus.guarantees.lags import Lags
 from causalfocus.guarantees.randomized_intervals import Demands
 from causalfocus.guarantees.terms import OwnDesign, Rival, Spread, Step
@@ -55,9 +56,6 @@ from causalfocus.system.feedback import require_no_loops
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.sizes import GRAPH, Accuracy
 from causalfocus.system.space import ModelClass
-
-MOST_ROUNDS = 1e12
-"""Beyond this a rule is taken never to stop."""
 
 
 @dataclass(frozen=True)
@@ -129,15 +127,15 @@ class Guarantee(ABC):
         """epsilon of a claim whose sizes are single numbers; None for the graph alone."""
         if self.epsilon == GRAPH:
             return None
-        if not isinstance(self.epsilon, float):
-            raise InvalidInputError(
-                f"The {self.name} rule knows one epsilon for all pairs, got {self.epsilon!r}."
-            )
-        return self.epsilon
+        self.space.require_uniform(f"The {self.name} rule")
+        found = 0.5 * self.space.least_effect if self.epsilon is None else self.epsilon
+        if not isinstance(found, float):
+            raise InvalidInputError(f"The {self.name} rule knows one epsilon for all pairs.")
+        return found
 
     @cached_property
     def smallest(self) -> Floats:
-        """(p, p), row the effect and column the cause: from which size on an effect matters."""
+        """(p, p), row the effect and column the cause: which effects just matter."""
         return self.space.smallest(self.actions.names)
 
     @cached_property
@@ -401,18 +399,4 @@ class Guarantee(ABC):
         share : the part of each action in so many rounds
         start : a number of rounds at which it does not stop yet, or 1
         """
-
-        def stops(rounds: float) -> bool:
-            parts = share(rounds)
-            moments = Moments.expected(model, {a: rounds * part for a, part in parts.items()})
-            return self.decide(moments, self.expected_estimate(model, moments)).stop
-
-        low, high = start, max(2.0 * start, 16.0)
-        while not stops(high):
-            low, high = high, 2.0 * high
-            if high > MOST_ROUNDS:
-                return math.inf
-        while high > 1.001 * low:
-            middle = math.sqrt(low * high)
-            low, high = (low, middle) if stops(middle) else (middle, high)
-        return high
+        return rounds_on_average(self, model, share, start)

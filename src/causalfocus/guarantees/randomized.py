@@ -142,7 +142,7 @@ class RandomizedRule(Guarantee):
     @cached_property
     def demands(self) -> Demands:
         """What a claim has to say of every pair."""
-        needed = self.space.known.needed(self.actions.names)
+        needed = self.space.known.required_in(self.actions.names)
         return Demands(self.accuracies, self.smallest, needed)
 
     @cached_property

@@ -53,7 +53,7 @@ class Knowledge:
                 )
         if acyclic and self.required:
             names = tuple(dict.fromkeys(name for pair in self.required for name in pair))
-            if np.diag(reach_of(self.needed(names))).any():
+            if np.diag(reach_of(self.required_in(names))).any():
                 raise InvalidInputError(
                     f"required has a loop, and acyclic=True says that there is none: "
                     f"{list(self.required)}. Leave one out."
@@ -84,7 +84,7 @@ class Knowledge:
                     found[j, k] = False
         return found
 
-    def needed(self, names: tuple[str, ...]) -> Bools:
+    def required_in(self, names: tuple[str, ...]) -> Bools:
         """(p, p), as `possible`: which direct effects there are for certain."""
         found = np.zeros((len(names), len(names)), dtype=np.bool_)
         for cause, effect in self.required:

@@ -173,7 +173,7 @@ def positive(what: str, given: Any) -> float:
     try:
         value = float(given)
     except (TypeError, ValueError):
-        value = math.nan
-    if isinstance(given, bool) or not (math.isfinite(value) and value > 0):
-        raise InvalidInputError(f"{what} must be a positive, finite number, got {given!r}.")
+        raise InvalidInputError(f"{what} must be a number, got {given!r}.") from None
+    if not (math.isfinite(value) and value > 0):
+        raise InvalidInputError(f"{what} must be positive and finite, got {value:g}.")
     return value

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
@@ -12,6 +12,13 @@ from causalfocus.errors import InvalidInputError
 from causalfocus.system.action_set import ActionSet
 from causalfocus.system.knowledge import Knowledge, Pairs
 from causalfocus.system.names import position
+from causalfocus.system.numbers_by_name import (
+    Named,
+    NamedRanges,
+    checked_by_name,
+    checked_variances_by_name,
+    is_by_name,
+)
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.sizes import (
     GRAPH,
@@ -19,15 +26,11 @@ from causalfocus.system.sizes import (
     Given,
     Size,
     checked_size,
-    positive,
     table_of,
 )
 
 RELATIVE_SLACK: Final = 1e-9
 """Membership is tested up to this relative slack, so that a model read back from text stays in."""
-
-NamedRanges = tuple[tuple[str, tuple[float, float]], ...]
-Named = tuple[tuple[str, float], ...]
 
 
 @dataclass(frozen=True)
@@ -140,15 +143,17 @@ class ModelClass:
                 f"no edge weight would be allowed. Raise max_effect or leave it None."
             )
         if self.noise_variance is not None:
-            object.__setattr__(self, "noise_variance", _variance_ranges(self.noise_variance))
+            object.__setattr__(
+                self, "noise_variance", checked_variances_by_name(self.noise_variance)
+            )
         if self.matters is not None:
-            object.__setattr__(self, "matters", _by_name("matters", self.matters))
+            object.__setattr__(self, "matters", checked_by_name("matters", self.matters))
             if not self.matters:
                 raise InvalidInputError(
                     "matters names no variable: give the change of each that is worth knowing, "
                     "for example {'yield': 8}."
                 )
-        object.__setattr__(self, "widths", _by_name("widths", self.widths))
+        object.__setattr__(self, "widths", checked_by_name("widths", self.widths))
 
     def unknown_effects(self, names: tuple[str, ...]) -> Bools:
         """(p, p), row the effect and column the cause: which direct effects there may be.
@@ -304,7 +309,7 @@ class ModelClass:
     def violations(self, model: LinearSEM) -> list[str]:
         """What keeps a model out of the class, in words; empty for a member."""
         names = model.names
-        found, needed = self._edges_outside(model), self.known.needed(names)
+        found, needed = self._edges_outside(model), self.known.required_in(names)
         for j, k in np.argwhere(needed & (model.weights == 0.0)):
             found.append(f"{names[k]} -> {names[j]} is required and lacking")
         spans = zip(names, model.noise_variances, self.variances(names), strict=True)
@@ -353,57 +358,12 @@ class ModelClass:
             )
 
 
-def is_by_name(ranges: tuple[float, float] | NamedRanges) -> TypeGuard[NamedRanges]:
-    """Whether ranges of noise variances are by name; else there is one for all."""
-    return not ranges or isinstance(ranges[0], tuple)
-
-
 def _require_half(epsilon: float, smallest: float, of: str) -> None:
     if epsilon > smallest / 2 * (1 + RELATIVE_SLACK):
         raise InvalidInputError(
             f"epsilon{of} = {epsilon:g} is above min_effect / 2 = {smallest / 2:g}. "
             f"Ask for a smaller epsilon, or raise min_effect if weaker effects do not matter."
         )
-
-
-def _by_name(what: str, given: Any) -> tuple[tuple[str, float], ...]:
-    """Positive numbers by name."""
-    pairs = given.items() if isinstance(given, Mapping) else given
-    try:
-        found = {name: positive(f"{what} of {name!r}", value) for name, value in pairs}
-    except (TypeError, ValueError):
-        found = {"": math.nan}
-    if not all(isinstance(name, str) and name for name in found):
-        raise InvalidInputError(f"{what} maps names to positive numbers, got {given!r}.")
-    return tuple(found.items())
-
-
-def _variance_ranges(given: Any) -> tuple[float, float] | NamedRanges:
-    """One range for all, or ranges by name."""
-    if isinstance(given, Mapping):
-        return tuple(
-            (name, _variance_range(f"noise_variance of {name!r}", span))
-            for name, span in given.items()
-        )
-    if isinstance(given, tuple) and given and isinstance(given[0], tuple):
-        return tuple((name, _variance_range(f"noise_variance of {name!r}", s)) for name, s in given)
-    return _variance_range("noise_variance", given)
-
-
-def _variance_range(what: str, given: Any) -> tuple[float, float]:
-    try:
-        low, high = given
-    except (TypeError, ValueError):
-        raise InvalidInputError(
-            f"{what} must be a pair (low, high) or None, got {given!r}."
-        ) from None
-    low = positive(f"The lower end of {what}", low)
-    high = positive(f"The upper end of {what}", high)
-    if low > high:
-        raise InvalidInputError(
-            f"{what} = ({low:g}, {high:g}) is empty: low must not exceed high. Swap them?"
-        )
-    return low, high
 
 
 PAPER_CLASS: Final = ModelClass(
