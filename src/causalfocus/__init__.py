@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from causalfocus.system.action_set import ActionSet
     from causalfocus.system.actions import OBSERVE, Action, do
     from causalfocus.system.drawn import random_sem
+    from causalfocus.system.question import total
     from causalfocus.system.sem import LinearSEM
     from causalfocus.system.space import PAPER_CLASS, ModelClass
 
@@ -74,6 +75,7 @@ _HOME = {
     "evidence": "guarantees",
     "paper_log_tail": "guarantees",
     "random_sem": "system.drawn",
+    "total": "system.question",
 }
 
 __all__ = [
@@ -112,6 +114,7 @@ __all__ = [
     "probable_model",
     "random_sem",
     "run",
+    "total",
 ]
 
 

@@ -107,7 +107,7 @@ def test_specifications_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(cf.InvalidInputError, match="does not say what matters"):
         Specification.read(file)
     file.write_text("min_effect: 1\nepsilon:\nvariables: {a: [0, 1]}\n")
-    with pytest.raises(cf.InvalidInputError, match="epsilon is empty.*graph"):
+    with pytest.raises(cf.InvalidInputError, match=r"epsilon is empty.*graph"):
         Specification.read(file)
     other = tmp_path / "spec.json"
     other.write_text("{")

@@ -7,6 +7,7 @@ import pytest
 
 import causalfocus as cf
 from causalfocus.guarantees import designs, guarantee_of
+from causalfocus.guarantees.divergences import divergences_of, mixed_divergences_of
 from causalfocus.planning.complexity import Complexity, complexity
 from causalfocus.planning.forecast import forecasts
 from causalfocus.system.choices import Choices
@@ -67,7 +68,7 @@ def test_no_set_tells_more_against_the_mixture_than_the_upper_bound(rule: str) -
     rows = rows_of(every_column(actions), model.names)
     mixture = np.zeros(len(rows))
     for rival, share in zip(found.solution.responses, found.solution.shares, strict=True):
-        mixture += share * plain.divergences_of(model, rival.model, rows)
+        mixture += share * divergences_of(plain, model, rival.model, rows)
     assert found.solution.shares.sum() == pytest.approx(1.0)
     assert mixture.max() <= found.solution.upper * (1 + 1e-9)
     assert mixture.max() >= found.solution.value
@@ -171,10 +172,10 @@ def test_a_mixture_tells_what_its_rivals_tell_on_average() -> None:
     )
     rule = guarantee_of("gaussian", actions, cf.ModelClass(0.2), epsilon=0.1)
     rows, shares = rows_of(every_column(actions), actions.names), np.array([0.5, 0.2, 0.3])
-    found = rule.mixed_divergences_of(models[0], models[1:], shares, rows)
+    found = mixed_divergences_of(rule, models[0], models[1:], shares, rows)
     for i in range(len(rule.choices)):
         ends = rule.choices.actions_of(i)
         told = [np.mean([models[0].kl(other, a) for a in ends]) for other in models[1:]]
         assert found[i] == pytest.approx(shares @ told, rel=1e-9)
-    one_by_one = [rule.divergences_of(models[0], other, rows) for other in models[1:]]
+    one_by_one = [divergences_of(rule, models[0], other, rows) for other in models[1:]]
     assert found == pytest.approx(shares @ np.array(one_by_one), rel=1e-12)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from causalfocus.arrays import Bools, Floats, Ints
-from causalfocus.guarantees.randomized_intervals import own_nats
+from causalfocus.guarantees.portions import own_nats
 from causalfocus.kernels.randomized.records import N_AIMS, Bets, Bids, Pool, Stakes, form_of
 from causalfocus.kernels.randomized.rounds import no_sums
 from causalfocus.kernels.randomized.row_tests import BID, NEAR, SCALE, scale_of_coins

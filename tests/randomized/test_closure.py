@@ -23,6 +23,7 @@ from causalfocus.guarantees.closure import (
     ruled_out,
     without_loops,
 )
+from causalfocus.guarantees.portions import portions_of, scope_of_all
 from causalfocus.guarantees.randomized import RandomizedRule
 from causalfocus.guarantees.randomized_decision import RandomizedDecision
 from causalfocus.guarantees.randomized_intervals import (
@@ -30,7 +31,6 @@ from causalfocus.guarantees.randomized_intervals import (
     intervals_at,
     level_of,
     narrow,
-    own_nats,
 )
 from causalfocus.guarantees.randomized_record import (
     left_unknown,
@@ -127,7 +127,7 @@ def test_every_row_without_what_is_ruled_out_that_passes_is_within_the_bounds(
 ) -> None:
     """On a line over more than the bounds; and the bounds are not much wider than what passes."""
     one = worked(CHAIN, noise, n)
-    level, own = 1.0, own_nats(one.state.unknown)
+    level, own = 1.0, portions_of(scope_of_all(one.state.unknown))
     for j, k in np.argwhere(EVERYTHING):
         out = np.zeros_like(EVERYTHING)
         i = 3 - j - k

@@ -17,13 +17,14 @@ from causalfocus.guarantees.guardrails import (
     nats_of,
     product_bounds,
 )
-from causalfocus.guarantees.randomized_intervals import (
+from causalfocus.guarantees.portions import (
     SHARE_OF_ALL_COINS,
     SHARE_OF_DESCENTS,
     SHARE_OF_GUARDS,
     own_nats,
+    scope_of_all,
+    total_nats,
 )
-from causalfocus.guarantees.randomized_totals import total_nats
 from causalfocus.kernels.randomized.records import Stakes
 from causalfocus.learner.parts import are_same
 from causalfocus.moments.effect_intervals import Intervals
@@ -151,7 +152,7 @@ def test_all_shares_together_are_delta() -> None:
         shares += p * math.exp(-nats_of("selection", p))
         shares += p * p * math.exp(-nats_of("interference", p))
         shares += p * n_pairs * math.exp(-nats_of("product", p))
-        shares += p * (p - 1) * math.exp(-total_nats(unknown))
+        shares += p * (p - 1) * math.exp(-float(total_nats(scope_of_all(unknown)).max()))
         shares += p * min(p - 1, 13 if p <= 14 else 4) * math.exp(-nats_of("middle", p))
         assert shares == pytest.approx(1.0)
         closed = own_nats(unknown, acyclic=True)

@@ -8,7 +8,8 @@ from scipy import optimize
 
 from causalfocus.arrays import Floats
 from causalfocus.errors import InvalidInputError
-from causalfocus.guarantees.randomized_intervals import intervals_at, own_nats
+from causalfocus.guarantees.portions import own_nats
+from causalfocus.guarantees.randomized_intervals import intervals_at
 from causalfocus.kernels.randomized.ball import (
     Ball,
     first_ball,

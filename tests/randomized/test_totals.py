@@ -11,21 +11,22 @@ from scipy import stats
 
 from causalfocus.arrays import Bools, Floats
 from causalfocus.guarantees.guardrails import nats_of
-from causalfocus.guarantees.randomized_intervals import (
+from causalfocus.guarantees.portions import (
     SHARE_OF_AIMS,
     SHARE_OF_ALL_COINS,
     SHARE_OF_GUARDS,
     SHARE_OF_TOTALS,
     own_nats,
+    pairs_on_a_way,
+    scope_of_all,
+    total_nats,
 )
 from causalfocus.guarantees.randomized_record import new_record, with_answer, with_ask
 from causalfocus.guarantees.randomized_totals import (
     half_width_of_total,
     nats_for_total,
     no_total_intervals,
-    pairs_on_a_way,
     rounds_for_total,
-    total_nats,
     totals_at,
     totals_of,
 )
@@ -282,7 +283,8 @@ def test_what_is_known_of_direct_effects_bounds_total_ones() -> None:
         low, high = np.where(is_pinned | ~may_be, 0.0, weights - 0.1), weights + 0.1
         high = np.where(is_pinned | ~may_be, 0.0, high)
         direct = Intervals(low, high, 5)
-        found = totals_at(no_totals(4), may_be, LEVEL, direct, no_total_intervals(may_be))
+        before = no_total_intervals(may_be)
+        found = totals_at(no_totals(4), scope_of_all(may_be), LEVEL, direct, before)
         truth = true_totals(weights) - np.eye(4)
         assert (found.low <= truth + 1e-12).all() and (truth - 1e-12 <= found.high).all()
         n_direct += int((np.isfinite(found.half) & (found.half > 0.0)).sum())
@@ -292,7 +294,9 @@ def test_what_is_known_of_direct_effects_bounds_total_ones() -> None:
 def test_two_variables_have_no_other_ways() -> None:
     unknown = ~np.eye(2, dtype=np.bool_)
     direct = Intervals(np.array([[0, -1.0], [0.5, 0]]), np.array([[0, 1.0], [0.7, 0]]), 9)
-    found = totals_at(no_totals(2), unknown, LEVEL, direct, no_total_intervals(unknown))
+    found = totals_at(
+        no_totals(2), scope_of_all(unknown), LEVEL, direct, no_total_intervals(unknown)
+    )
     assert np.array_equal(found.low, direct.low) and np.array_equal(found.high, direct.high)
 
 
@@ -301,7 +305,8 @@ def test_all_shares_together_are_delta() -> None:
     masks = [~np.eye(p, dtype=np.bool_) for p in (2, 3, 14)] + [mask((0, 1), (1, 2), (3, 2))]
     for unknown in masks:
         p, own = len(unknown), own_nats(unknown)
-        shares = int(pairs_on_a_way(unknown).sum()) * math.exp(-total_nats(unknown))
+        nats = float(total_nats(scope_of_all(unknown)).max())
+        shares = int(pairs_on_a_way(unknown).sum()) * math.exp(-nats)
         shares += 3 * int(unknown.any(axis=1).sum()) * math.exp(-own.all_coins)
         shares += 2 * int(unknown.any(axis=1).sum()) * math.exp(-own.aim)
         shares += int(unknown.sum()) * math.exp(-own.direction)
@@ -335,11 +340,10 @@ def test_half_widths_are_foretold() -> None:
     """H^2 = 2 h v / (n s^2), beside what comes; and the rounds for a half width are its inverse."""
     n, truth = 3000, CHAIN
     totals = summed(recorded(n, weights=truth, failing=0.0))
-    found = totals_at(
-        totals, EVERYTHING, LEVEL, no_intervals(EVERYTHING), no_total_intervals(EVERYTHING)
-    )
+    before = no_total_intervals(EVERYTHING)
+    found = totals_at(totals, scope_of_all(EVERYTHING), LEVEL, no_intervals(EVERYTHING), before)
     _, variances = totals_of(truth, np.ones(3))
-    nats = nats_for_total(LEVEL, EVERYTHING, n)
+    nats = nats_for_total(LEVEL, scope_of_all(EVERYTHING), n)
     foretold = half_width_of_total(nats, variances[1:, 0], np.full(2, float(n)), np.full(2, REACH))
     assert found.half[1:, 0] == pytest.approx(foretold, rel=0.15)
     back = rounds_for_total(nats, variances[1:, 0], foretold, np.full(2, REACH))
@@ -441,7 +445,9 @@ def test_an_effect_that_changes_is_refuted() -> None:
         )
         totals = with_round(totals, alone(0, z), row)
         if t % 50 == 49:
-            kept = totals_at(totals, EVERYTHING, level, no_intervals(EVERYTHING), kept)
+            kept = totals_at(
+                totals, scope_of_all(EVERYTHING), level, no_intervals(EVERYTHING), kept
+            )
             assert t >= 500 or not kept.is_refuted.any()
     assert kept.is_refuted.tolist() == [False, True, False]
 

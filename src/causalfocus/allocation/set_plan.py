@@ -17,10 +17,13 @@ class SetPlan(NamedTuple):
 
 
 class Course(NamedTuple):
-    """What was planned last, None if nothing was, and what was done: sets and rounds of each."""
+    """What was planned last, None if nothing was, what was done, sets and rounds of each, and how
+    many rounds are left; None without a budget.
+    """
 
     last: SetPlan | None
     done: SetPlan
+    left: float | None = None
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from causalfocus.learner.seed import checked_seed
 from causalfocus.system.action_set import ActionSet
 from causalfocus.system.actions import OBSERVE, Action
 from causalfocus.system.choices import Ends
+from causalfocus.system.question import About, Question
 from causalfocus.system.sizes import Accuracy
 from causalfocus.system.space import ModelClass
 
@@ -71,6 +72,8 @@ class Campaign(Mending):
         units: Mapping[str, str] | None = None,
         seed: int | None = None,
         ends: Ends | None = None,
+        about: About | None = None,
+        budget: int | None = None,
     ) -> Self:
         """A new campaign in a new file.
 
@@ -79,7 +82,7 @@ class Campaign(Mending):
         path : of a file that does not exist yet
         actions, space, epsilon, delta, rule : as for `Focus`; or a whole `Specification`
         title, units : for people
-        seed, ends : as for `Focus`; the seed is kept in the file
+        seed, ends, about, budget : as for `Focus`; the seed is kept in the file
         """
         if isinstance(actions, Specification):
             specification = actions
@@ -97,6 +100,8 @@ class Campaign(Mending):
                 rule=rule,
                 seed=seed,
                 ends=ends,
+                about=Question.of(about, actions.names),
+                budget=budget,
             )
         return cls(Ledger.create(Path(path), specification))
 

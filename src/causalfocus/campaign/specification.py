@@ -21,10 +21,12 @@ from causalfocus.campaign.plain_space import SPACE_KEYS, space_as_dict, space_fr
 from causalfocus.campaign.schema import VERSION
 from causalfocus.errors import InvalidInputError, MissingExtraError, UnidentifiableWarning
 from causalfocus.guarantees import DEFAULT_RULE, RULES
+from causalfocus.guarantees.budget import checked_budget
 from causalfocus.learner.focus import Focus
 from causalfocus.learner.seed import checked_seed
 from causalfocus.system.action_set import ActionSet
 from causalfocus.system.choices import ENDS, Ends
+from causalfocus.system.question import EVERYTHING, Question, about_from_plain
 from causalfocus.system.sizes import GRAPH, Accuracy, plain_size, size_from_plain
 from causalfocus.system.space import ModelClass
 
@@ -41,6 +43,8 @@ KEYS: Final = (
     "rule",
     "seed",
     "ends",
+    "about",
+    "budget",
 )
 RULES_OF_VERSION_1: Final = {"resolution": "gaussian", "evidence": "class", "paper": "paper"}
 
@@ -88,6 +92,7 @@ class Specification:
     rule : by its name
     seed : of the coins; one is drawn if there is none
     ends : who picks the ends of the ranges, see `Focus`; None for what the rule does by itself
+    about, budget : what is asked, and in how many rounds, see `Focus`
     """
 
     title: str
@@ -99,6 +104,8 @@ class Specification:
     rule: str = DEFAULT_RULE
     seed: int | None = None
     ends: Ends | None = None
+    about: Question = EVERYTHING
+    budget: int | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.title, str):
@@ -164,13 +171,21 @@ class Specification:
                 rule=self.rule,
                 ends=self.ends,
                 seed=self.seed,
+                about=self.about,
+                budget=self.budget,
             )
 
     def doubts(self) -> list[str]:
         """What may never be certified with these actions, in words."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", UnidentifiableWarning)
-            Focus(self.actions, self.space, epsilon=self.epsilon, rule=self.rule)
+            Focus(
+                self.actions,
+                self.space,
+                epsilon=self.epsilon,
+                rule=self.rule,
+                about=self.about,
+            )
         return [str(one.message) for one in caught]
 
     def to_dict(self) -> dict[str, Any]:
@@ -187,6 +202,8 @@ class Specification:
             **space_as_dict(self.space),
             "seed": self.seed,
             "ends": self.ends,
+            **({} if self.about.is_everything else {"about": self.about.plain()}),
+            **({} if self.budget is None else {"budget": self.budget}),
         }
 
     @classmethod
@@ -213,9 +230,10 @@ class Specification:
                 "epsilon is empty. Leave it out for half of what matters, or write epsilon: graph "
                 "for the graph alone."
             )
+        actions = actions_from(given)
         return cls(
             title=given.get("title", ""),
-            actions=actions_from(given),
+            actions=actions,
             units=tuple(unit_from(name, entry) for name, entry in variables.items()),
             space=space_from(given),
             epsilon=size_from_plain("epsilon", given.get("epsilon")),
@@ -223,6 +241,8 @@ class Specification:
             rule=given.get("rule", DEFAULT_RULE),
             seed=given.get("seed"),
             ends=given.get("ends"),
+            about=Question.of(about_from_plain(given.get("about")), actions.names),
+            budget=checked_budget(given.get("budget")),
         )
 
     def to_stored(self) -> str:

@@ -286,6 +286,7 @@ def rounds_to_go(campaign: Campaign) -> Remaining | None:
             epsilon=specification.epsilon,
             deltas=(specification.delta,),
             rule=specification.rule,
+            about=specification.about,
         )
     except (CausalFocusError, ValueError, ArithmeticError):  # an early estimate may be absurd
         return None

@@ -9,6 +9,7 @@ import numpy as np
 
 from causalfocus.errors import InvalidInputError
 from causalfocus.system.action_set import ActionSet
+from causalfocus.system.question import Total, total
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import ModelClass
 
@@ -82,6 +83,19 @@ def model_class(
     """
     pairs = [_split(text, "forbidden effect", "flow=heat") for text in forbidden or ()]
     return ModelClass(*bounds, intercept, outcomes=outcomes or (), forbidden=pairs, acyclic=acyclic)
+
+
+def about_from(texts: Sequence[str] | None) -> list[str | tuple[str, str] | Total] | None:
+    """What is asked, from texts such as yield, heat=yield and total:heat=yield; None for all."""
+    found: list[str | tuple[str, str] | Total] = []
+    for text in texts or ():
+        kind, sign, rest = text.partition(":")
+        if sign and kind == "total":
+            found.append(total(*_split(rest, "total effect", "total:heat=yield")))
+        else:
+            is_pair = "=" in text
+            found.append(_split(text, "pair", "heat=yield, the cause first") if is_pair else text)
+    return found or None
 
 
 def without_known(drawn: LinearSEM, space: ModelClass) -> LinearSEM:

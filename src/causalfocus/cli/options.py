@@ -51,4 +51,14 @@ Forbidden = Annotated[
     typer.Option("--forbid", help="An effect that there cannot be: flow=heat, cause first."),
 ]
 Acyclic = Annotated[bool, typer.Option("--acyclic", help="There is no feedback.")]
+AboutFlag = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--about",
+        help="What is asked: yield, for effects on it; heat=yield, cause first; total:heat=yield.",
+    ),
+]
+BudgetFlag = Annotated[
+    int | None, typer.Option("--budget", min=1, help="How many rounds there will be.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]

@@ -11,11 +11,13 @@ import numpy as np
 import typer
 from rich.console import Console
 
-from causalfocus.cli.given import action_set, load_model, model_class, without_known
+from causalfocus.cli.given import about_from, action_set, load_model, model_class, without_known
 from causalfocus.cli.options import (
+    AboutFlag,
     Acyclic,
     AsJson,
     AtOnce,
+    BudgetFlag,
     ChangeCosts,
     Costs,
     Density,
@@ -31,6 +33,7 @@ from causalfocus.cli.options import (
     RuleOfPolicy,
     Switches,
 )
+from causalfocus.errors import InvalidInputError
 from causalfocus.guarantees import DEFAULT_RULE
 from causalfocus.learner.focus import Focus
 from causalfocus.learner.run import run
@@ -50,6 +53,7 @@ from causalfocus.report.tables import (
 from causalfocus.system.action_set import ActionSet
 from causalfocus.system.drawn import random_sem
 from causalfocus.system.feedback import require_no_loops
+from causalfocus.system.question import About
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import ModelClass
 
@@ -90,6 +94,8 @@ def simulate(
     outcome: Outcomes = None,
     forbid: Forbidden = None,
     acyclic: Acyclic = False,
+    about: AboutFlag = None,
+    budget: BudgetFlag = None,
     model: Annotated[
         Path | None, typer.Option(help="A system as JSON instead of a drawn one.")
     ] = None,
@@ -125,6 +131,8 @@ def simulate(
         epsilon=epsilon,
         delta=delta,
         rule=rule.value if rule else _own_rule(policy),
+        about=about_from(about),
+        budget=budget,
     )
     _require_loops_allowed(learner, truth, policy)
     rng = np.random.default_rng(np.random.SeedSequence([seed, 2]))
@@ -161,6 +169,8 @@ class Asked(TypedDict):
     epsilon: float
     delta: float
     rule: str
+    about: About | None
+    budget: int | None
 
 
 def _learner(
@@ -173,7 +183,13 @@ def _learner(
         return Focus(actions, space, design="uniform", seed=seed, **asked)
     from causalfocus.baselines import BASELINES, Certified
 
-    return Certified(BASELINES[policy.value](actions, space, seed=seed), **asked)
+    if asked["about"] is not None or asked["budget"] is not None:
+        raise InvalidInputError(
+            f"--about and --budget are for FOCUS: the policy {policy.value} asks for everything. "
+            f"Leave them out, or take --policy focus."
+        )
+    learner = BASELINES[policy.value](actions, space, seed=seed)
+    return Certified(learner, epsilon=asked["epsilon"], delta=asked["delta"], rule=asked["rule"])
 
 
 def _require_loops_allowed(learner: Focus, truth: LinearSEM, policy: Policy) -> None:

@@ -45,7 +45,8 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from causalfocus.arrays import Bools, Floats
-from causalfocus.guarantees.randomized_intervals import SHARE_OF_DESCENTS, narrow, own_nats
+from causalfocus.guarantees.portions import SHARE_OF_DESCENTS, portions_of
+from causalfocus.guarantees.randomized_intervals import narrow, scope_of
 from causalfocus.kernels.randomized.box import SAFETY
 from causalfocus.kernels.randomized.records import Stakes, form_of
 from causalfocus.moments.coin_record import CoinRecord
@@ -112,7 +113,7 @@ def close(reading: Reading, sums: RandomizedSums, level: float, last: Closed) ->
 
     last : what was left by earlier looks, at this level
     """
-    own, done = own_nats(sums.unknown, acyclic=True), np.zeros_like(sums.unknown)
+    own, done = portions_of(scope_of(sums), acyclic=True), np.zeros_like(sums.unknown)
     descends = last.descents.certain | certain_descents(last.descents, reading.stakes, level)
     unclosed = narrow(reading, sums, level, own, last.unclosed, done)
     kept = last.kept.intersect(unclosed)

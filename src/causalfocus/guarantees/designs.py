@@ -10,6 +10,7 @@ from causalfocus.allocation.on_demand import Question, solve_on_demand
 from causalfocus.allocation.search import Room
 from causalfocus.arrays import Bools, Floats
 from causalfocus.errors import NumericalError
+from causalfocus.guarantees.divergences import divergences_of, mixed_divergences_of
 from causalfocus.guarantees.guarantee import Guarantee
 from causalfocus.guarantees.terms import OwnDesign, Rival
 from causalfocus.system.choices import Choices
@@ -100,9 +101,9 @@ def _on_demand(
     may_try_all = may_try_all and n_sets(choices.actions) <= MOST_TRIED
     question = Question(
         respond=_Responder(guarantee, model).respond,
-        gains=lambda rival, rows: guarantee.divergences_of(model, rival.model, rows),
-        mixed_gains=lambda rivals, shares, rows: guarantee.mixed_divergences_of(
-            model, [rival.model for rival in rivals], shares, rows
+        gains=lambda rival, rows: divergences_of(guarantee, model, rival.model, rows),
+        mixed_gains=lambda rivals, shares, rows: mixed_divergences_of(
+            guarantee, model, [rival.model for rival in rivals], shares, rows
         ),
         costs=choices.costs_of,
         room=room_of(choices),

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from causalfocus.arrays import Floats
+from causalfocus.arrays import Bools, Floats
 from causalfocus.guarantees.randomized_intervals import Demands
 from causalfocus.guarantees.verdicts import Interval, Verdict
 from causalfocus.moments.effect_intervals import Intervals
@@ -33,6 +33,7 @@ class Effect:
         were; infinite without an interval
     matters : the size from which on an effect of this pair matters, its min_effect
     accuracy : how far a reported weight may be off; infinite for the graph alone
+    is_asked : whether the run waits for it
     """
 
     cause: str
@@ -45,6 +46,7 @@ class Effect:
     waits_for: float
     matters: float
     accuracy: float
+    is_asked: bool = True
 
     @property
     def half(self) -> float:
@@ -83,17 +85,23 @@ class TotalEffect(Effect):
     rounds_alone: int
 
 
-def effects_by_coins(kept: Intervals, demands: Demands, estimate: LinearSEM) -> tuple[Effect, ...]:
+def effects_by_coins(
+    kept: Intervals, demands: Demands, estimate: LinearSEM, asked: Bools | None = None
+) -> tuple[Effect, ...]:
     """All pairs, row by row; of rows that no linear one is left for all are open.
+
+    asked : (p, p), the pairs that are asked for; None for all
 
     With intervals that hold all effects at all times every verdict is right at the same time,
     except with probability delta; with intersections of those of all looks a verdict that is not
     open never changes back.
     """
-    return tuple(_effects(kept, demands, estimate))
+    return tuple(_effects(kept, demands, estimate, asked))
 
 
-def _effects(kept: Intervals, demands: Demands, estimate: LinearSEM) -> Iterator[Effect]:
+def _effects(
+    kept: Intervals, demands: Demands, estimate: LinearSEM, asked: Bools | None
+) -> Iterator[Effect]:
     names, weights = estimate.names, estimate.weights
     is_settled = demands.holds(kept, weights)
     radii, refuted = radii_of(kept, demands), kept.is_refuted
@@ -115,6 +123,7 @@ def _effects(kept: Intervals, demands: Demands, estimate: LinearSEM) -> Iterator
                     else rounds_at(0.5 * (high - low), float(radii[j, k]), kept.rounds),
                     matters=float(demands.min_effect[j, k]),
                     accuracy=float(demands.epsilon[j, k]),
+                    is_asked=asked is None or bool(asked[j, k]),
                 )
 
 

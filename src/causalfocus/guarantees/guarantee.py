@@ -24,8 +24,8 @@ The contract:
 import copy
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import ClassVar, Self
 
@@ -33,7 +33,7 @@ import numpy as np
 
 from causalfocus.allocation.pursuit import Stage
 from causalfocus.allocation.set_plan import Course, SetPlan
-from causalfocus.arrays import Bools, Floats
+from causalfocus.arrays import Floats
 from causalfocus.errors import InvalidInputError
 from causalfocus.guarantees.alarm import Alarm
 from causalfocus.guarantees.decision import Decision
@@ -43,7 +43,7 @@ from causalfocus.guarantees.lags import Lags
 from causalfocus.guarantees.randomized_intervals import Demands
 from causalfocus.guarantees.terms import OwnDesign, Rival, Spread, Step
 from causalfocus.guarantees.verdicts import Interval, Verdict, verdicts_on
-from causalfocus.kernels.records import Parameters, PlainSettings
+from causalfocus.kernels.records import PlainSettings
 from causalfocus.kernels.sums import population
 from causalfocus.moments.coin_record import CoinRecord
 from causalfocus.moments.moments import Moments
@@ -53,6 +53,7 @@ from causalfocus.system.action_set import ActionSet
 from causalfocus.system.actions import Action
 from causalfocus.system.choices import Choices, Ends
 from causalfocus.system.feedback import require_no_loops
+from causalfocus.system.question import EVERYTHING, Question
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.sizes import GRAPH, Accuracy
 from causalfocus.system.space import ModelClass
@@ -70,6 +71,7 @@ class Guarantee(ABC):
         each pair, or "graph" for the graph alone
     delta : how often the claim may be wrong
     ends : who picks the ends of the ranges; None for what the rule does by itself
+    about : which effects are asked for; the claim is of these
     """
 
     actions: ActionSet
@@ -77,6 +79,8 @@ class Guarantee(ABC):
     epsilon: Accuracy | None
     delta: float
     ends: Ends | None = None
+    _: KW_ONLY
+    about: Question = EVERYTHING
 
     name: ClassVar[str]
     """What `rule=` is given."""
@@ -117,7 +121,16 @@ class Guarantee(ABC):
     has_lower_bound: ClassVar[bool] = False
     """Whether Theorem lower_bound speaks of the claim."""
 
+    takes_questions: ClassVar[bool] = False
+    """Whether less may be asked for than all direct effects, or total effects."""
+
     def __post_init__(self) -> None:
+        if not (self.about.is_everything or self.takes_questions):
+            raise InvalidInputError(
+                f"The {self.name} rule claims all direct effects together, so about cannot be "
+                f"{self.about.words}. Leave about out, or take rule='randomized', --rule "
+                f"randomized."
+            )
         if not (isinstance(self.delta, int | float) and 0 < self.delta < 1):
             raise InvalidInputError(f"delta is a probability between 0 and 1, got {self.delta!r}.")
         object.__setattr__(self, "delta", float(self.delta))
@@ -267,27 +280,6 @@ class Guarantee(ABC):
     def divergences(self, estimate: LinearSEM, rival: LinearSEM) -> Floats:
         """What one round of every choice tells against a rival, if the estimate is right."""
         return population.divergences(model_of(estimate), parameters_of(rival), *self.settings)
-
-    def divergences_of(self, estimate: LinearSEM, rival: LinearSEM, is_set: Bools) -> Floats:
-        """The same for any sets of variables, which need not be choices.
-
-        is_set : (n, p), which variables each of them sets
-        """
-        settings = self.choices.settings_of(is_set)
-        return population.divergences(model_of(estimate), parameters_of(rival), *settings)
-
-    def mixed_divergences_of(
-        self,
-        estimate: LinearSEM,
-        rivals: Sequence[LinearSEM],
-        shares: Floats,
-        is_set: Bools,
-    ) -> Floats:
-        """The mean of the same over a mixture of rivals, of which each has a share."""
-        each = [parameters_of(rival) for rival in rivals]
-        mixture = Parameters(*(np.array(parts) for parts in zip(*each, strict=True)))
-        settings = self.choices.settings_of(is_set)
-        return population.mixed_divergences(model_of(estimate), mixture, shares, *settings)
 
     @abstractmethod
     def rival(self, model: LinearSEM, weights: Floats) -> Rival:

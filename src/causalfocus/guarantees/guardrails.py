@@ -1,7 +1,7 @@
 """Guardrails: what the randomized rule assumes and cannot prove is watched, within the same delta.
 
 Each is a bet on fair coins that nobody can win while an assumption holds. They have a twentieth of
-delta, `randomized_intervals.SHARE_OF_GUARDS`, which the tests of the effects do without: a quarter
+delta, `portions.SHARE_OF_GUARDS`, which the tests of the effects do without: a quarter
 for each kind, shared equally by all tests of the kind. So wrong claims and false refutations
 together have probability at most delta. Sums and notation: `moments.guard_sums`. Let F_n be all
 that is known of the first n asks, outcomes included, and of which variables ask n + 1 sets.
@@ -56,7 +56,7 @@ from scipy.special import gammaln
 from causalfocus.arrays import Floats, Ints
 from causalfocus.guarantees.alarm import Alarm, Kind
 from causalfocus.guarantees.curvature import SCALE_OF_CURVES, curve_bounds, curves_at_middle
-from causalfocus.guarantees.randomized_intervals import SHARE_OF_GUARDS
+from causalfocus.guarantees.portions import SHARE_OF_GUARDS
 from causalfocus.moments.effect_intervals import Intervals
 from causalfocus.moments.guard_sums import MOST_FOR_ALL_PAIRS, N_LARGEST, GuardSums, Products
 

@@ -14,7 +14,6 @@ intersected (`randomized_record`), so that a verdict never changes back. The rul
 prove what the estimate claims of every pair.
 """
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,18 +23,19 @@ import numpy as np
 
 from causalfocus.allocation.set_plan import Course, SetPlan
 from causalfocus.arrays import Bools, Floats
-from causalfocus.errors import InvalidInputError, UnidentifiableError, UnidentifiableWarning
+from causalfocus.errors import InvalidInputError
 from causalfocus.guarantees.alarm import Alarm, Kind
 from causalfocus.guarantees.closure import certain_effects, without_loops
 from causalfocus.guarantees.decision import Decision
 from causalfocus.guarantees.effects import Effect, TotalEffect, effects_by_coins
 from causalfocus.guarantees.guarantee import Guarantee
 from causalfocus.guarantees.guardrails import guard_alarms
+from causalfocus.guarantees.half_ranges import half_ranges_of, half_widths_of
+from causalfocus.guarantees.identified import require_identified, warn_of_few_at_once
+from causalfocus.guarantees.portions import Scope
 from causalfocus.guarantees.randomized_decision import RandomizedDecision
 from causalfocus.guarantees.randomized_design import (
     design_of,
-    half_ranges_of,
-    half_widths_of,
     more_rounds,
     plan_for,
     rival_of,
@@ -50,13 +50,13 @@ from causalfocus.guarantees.randomized_record import (
     without_ask,
 )
 from causalfocus.guarantees.terms import OwnDesign, Rival, Spread, claim_of_effects
-from causalfocus.guarantees.total_effects import total_effects_by_coins
+from causalfocus.guarantees.total_effects import total_effects_by_coins, total_gaps
 from causalfocus.guarantees.verdicts import Interval
 from causalfocus.kernels.randomized.records import Bids
 from causalfocus.moments.coin_record import CoinRecord
 from causalfocus.moments.effect_intervals import Intervals, no_intervals
 from causalfocus.moments.moments import Moments
-from causalfocus.moments.randomized_sums import FEW_AT_ONCE, MOST_WITH_GRAMS, Intent
+from causalfocus.moments.randomized_sums import Intent
 from causalfocus.oracles.gaussian import gaussian_estimate
 from causalfocus.system.actions import Action
 from causalfocus.system.feedback import require_no_loops
@@ -93,6 +93,7 @@ class RandomizedRule(Guarantee):
     settles_pairs: ClassVar[bool] = True
     assumes_noise: ClassVar[bool] = False
     tosses_second_coins: ClassVar[bool] = True
+    takes_questions: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -102,37 +103,20 @@ class RandomizedRule(Guarantee):
                 "baseline chooses the actions, none is tossed. Leave ends out, or take another "
                 "rule, for example rule='gaussian' (--rule gaussian)."
             )
-        self._require_identified()
-        self._warn_of_few_at_once()
-
-    def _warn_of_few_at_once(self) -> None:
-        """With many variables no test keeps grams of its own, and a round with few coins of many
-        adds to the bound of what every test pays for.
-        """
-        n, at_once = int(self.has_coin.sum()), self.actions.at_once
-        if self.p > MOST_WITH_GRAMS and at_once <= min(FEW_AT_ONCE, n // 2):
-            warnings.warn(
-                f"With {at_once} of {n} variables set in a round, intervals by coins may not come "
-                f"in any feasible number of rounds. Allow more at once, for example at_once=None "
-                f"for any number; or take rule='gaussian', which assumes more.",
-                UnidentifiableWarning,
-                stacklevel=4,
-            )
-
-    def _require_identified(self) -> None:
-        """Raise if effects on some variable can never be told apart, whatever is done."""
-        names, has_coin = self.actions.names, self.has_coin
-        for j, effect in enumerate(names):
-            coins = has_coin.copy()
-            coins[j] = False
-            stuck = [names[k] for k in np.flatnonzero(self.unknown[j] & ~has_coin)]
-            if stuck and int(self.unknown[j].sum()) > int(coins.sum()):
-                raise UnidentifiableError(_unidentified_in_words(stuck, effect), stuck)
+        require_identified(self.actions.names, self.has_coin, self.unknown)
+        warn_of_few_at_once(self.has_coin, self.actions.at_once)
 
     @cached_property
     def unknown(self) -> Bools:
         """(p, p), which direct effects there may be, row and cause."""
         return self.space.unknown_effects(self.actions.names)
+
+    @cached_property
+    def scope(self) -> Scope:
+        """What is asked, of all direct effects that there may be."""
+        names = self.actions.names
+        direct = self.about.direct(names) & self.unknown
+        return Scope(self.unknown, direct, self.about.totals(names))
 
     @cached_property
     def has_coin(self) -> Bools:
@@ -173,6 +157,8 @@ class RandomizedRule(Guarantee):
             self.unknown,
             JUST_BELOW * self.demands.min_effect,
             bids=self.bids,
+            asked=self.scope.direct,
+            asked_totals=self.scope.totals,
             acyclic=self.space.acyclic,
             at_once=self.actions.at_once,
         )
@@ -241,7 +227,7 @@ class RandomizedRule(Guarantee):
         del counts
         kept = self.kept_intervals(moments)
         alarm = self.refutation(moments, estimate) if is_due else None
-        is_proved = alarm is None and bool(self.demands.holds(kept, estimate.weights).all())
+        is_proved = alarm is None and self.is_proved(moments.coins, kept, estimate)
         return RandomizedDecision(
             stop=is_due and (is_proved or alarm is not None),
             rounds=round(moments.n),
@@ -252,6 +238,13 @@ class RandomizedRule(Guarantee):
             coins=moments.coins,
             estimate=estimate,
         )
+
+    def is_proved(self, coins: CoinRecord | None, kept: Intervals, estimate: LinearSEM) -> bool:
+        """Whether the intervals prove what the estimate claims of all that is asked."""
+        stands = self.demands.holds(kept, estimate.weights) | ~self.scope.direct
+        if not stands.all() or not self.scope.totals.any():
+            return bool(stands.all())
+        return coins is not None and not total_gaps(self, coins, estimate).any()
 
     def refutation(self, moments: Moments, estimate: LinearSEM) -> Alarm | None:
         """That no linear row, or no total effect, is left, or no row without a loop, or what a
@@ -296,7 +289,10 @@ class RandomizedRule(Guarantee):
         self, moments: Moments, decision: Decision, estimate: LinearSEM
     ) -> tuple[Effect, ...]:
         del decision
-        return effects_by_coins(self.kept_intervals(moments), self.demands, estimate)
+        kept, asked = self.kept_intervals(moments), self.scope.direct | ~self.unknown
+        if self.about.is_everything:
+            return effects_by_coins(kept, self.demands, estimate)
+        return effects_by_coins(kept, self.demands, estimate, asked)
 
     def total_effects(self, moments: Moments, estimate: LinearSEM) -> tuple[TotalEffect, ...]:
         return total_effects_by_coins(self, moments.coins or self.new_coins(), estimate)
@@ -343,17 +339,21 @@ class RandomizedRule(Guarantee):
             )
 
     def holds(self, estimate: LinearSEM, truth: LinearSEM) -> bool:
-        is_shown = estimate.weights != 0.0
+        is_asked = self.scope.direct | (self.about.is_everything & ~self.unknown)
+        is_shown = (estimate.weights != 0.0) & is_asked
         if (truth.weights[is_shown] == 0.0).any():
             return False
-        missed = np.abs(truth.weights) >= self.demands.min_effect
+        missed = (np.abs(truth.weights) >= self.demands.min_effect) & is_asked
         if (missed & ~is_shown).any():
             return False
         off = np.abs(estimate.weights - truth.weights)
         return bool((off <= self.demands.epsilon)[is_shown].all())
 
     def claim_in_words(self) -> str:
-        return claim_of_effects("direct effect", self.epsilon, self.space)
+        claim = claim_of_effects("direct effect", self.epsilon, self.space)
+        if self.about.is_everything:
+            return claim
+        return f"of {self.about.words}: {claim.replace('direct effect', 'effect')}"
 
     def assumptions_in_words(self) -> str:
         allowed, assumed = "feedback, ", ""
@@ -365,19 +365,3 @@ class RandomizedRule(Guarantee):
             f"because of its outcome; hidden common causes, {allowed}drift, outliers and settings "
             "that miss are allowed"
         )
-
-
-def _unidentified_in_words(stuck: list[str], effect: str) -> str:
-    """What to do about variables of which no coin picks a value, here and on the command line."""
-    first, is_one = stuck[0], len(stuck) == 1
-    through, drives = ("it", "It drives nothing") if is_one else ("them", "They drive nothing")
-    flags = " ".join(f"--outcome {name}" for name in stuck)
-    return (
-        f"No coin picks a value of {' or of '.join(stuck)}, so what acts on {effect} through "
-        f"{through} can never be told from what acts directly. Say what holds. {drives}: "
-        f"outcomes={stuck!r} in the ModelClass or the specification, {flags} on the command line. "
-        f"Or {first} is known not to act on {effect}: forbidden=[({first!r}, {effect!r})], "
-        f"--forbid {first}={effect}. Or it can be set after all: give it a range of two values. "
-        f"Else take rule='gaussian', --rule gaussian, which needs no coin there and assumes more: "
-        f"Gaussian noise, no hidden common causes and no feedback."
-    )

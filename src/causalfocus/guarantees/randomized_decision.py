@@ -9,6 +9,7 @@ from causalfocus.guarantees.closure import closed_at
 from causalfocus.guarantees.decision import Decision
 from causalfocus.guarantees.effects import Effect, effects_by_coins
 from causalfocus.guarantees.randomized_intervals import level_of
+from causalfocus.guarantees.total_effects import level_of_totals, total_effects_by_coins
 from causalfocus.guarantees.verdicts import Stand, Verdict
 from causalfocus.moments.coin_record import CoinRecord
 from causalfocus.system.sem import LinearSEM
@@ -42,8 +43,12 @@ class RandomizedDecision(Decision):
             return math.inf
         if self.coins is None or self.alarm is not None:
             return 0.0
-        found = level_of(self.coins.sums, weights, demands, closed_at(self.coins))
-        if bool(demands.holds(self.coins.kept, weights).all()):
+        found, asked = math.inf, self.rule.scope
+        if asked.rows.any():
+            found = level_of(self.coins.sums, weights, demands, closed_at(self.coins))
+        if asked.totals.any():
+            found = min(found, level_of_totals(self.rule, self.coins, self.estimate))
+        if self.rule.is_proved(self.coins, self.coins.kept, self.estimate):
             return max(found, self.threshold)
         return min(found, math.nextafter(self.threshold, 0.0))
 
@@ -60,10 +65,12 @@ class RandomizedDecision(Decision):
         if self.alarm is not None:
             return f"The assumptions are refuted: {self.alarm.words}."
         if self.stop:
+            if not self.rule.about.is_everything:
+                return f"Settled: {self.rule.about.words}, all at the same time."
             return "Every direct effect is settled by its interval, all of them at the same time."
         if self.coins is None or not self.coins.sums.n:
             return "No round with a coin is complete yet."
-        found = effects_by_coins(self.coins.kept, self.rule.demands, self.estimate)
+        found = self._effects_asked_for()
         left = [one for one in found if not one.is_settled]
         waiting = self._who_waits()
         if not left:
@@ -73,6 +80,16 @@ class RandomizedDecision(Decision):
             f"{len(found) - len(left)} of {len(found)} pairs are settled; the last to come is the "
             f"effect of {last.cause} on {last.effect}." + waiting
         )
+
+    def _effects_asked_for(self) -> list[Effect]:
+        """The effects that the run waits for."""
+        rule, coins, found = self.rule, self.coins, list[Effect]()
+        if coins is not None:
+            asked = rule.scope.direct if not rule.about.is_everything else None
+            found += effects_by_coins(coins.kept, rule.demands, self.estimate, asked)
+            if rule.scope.totals.any():
+                found += total_effects_by_coins(rule, coins, self.estimate)
+        return [one for one in found if one.is_asked]
 
     def _who_waits(self) -> str:
         """Who holds up the rounds that were told, in words."""

@@ -5,13 +5,14 @@ foretold is of first order (`allocation.coin_game`), with the logarithm that the
 """
 
 import math
-from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 from causalfocus.allocation.coin_game import (
+    CoinPlan,
     coin_complexity,
     explored_sets,
     half_widths,
@@ -23,10 +24,13 @@ from causalfocus.allocation.coin_game import (
 from causalfocus.allocation.coin_task import CoinTask
 from causalfocus.allocation.set_plan import Course, SetPlan
 from causalfocus.arrays import Bools, Floats
+from causalfocus.guarantees.budget import affordable
 from causalfocus.guarantees.closure import against_order
-from causalfocus.guarantees.randomized_intervals import own_nats
+from causalfocus.guarantees.half_ranges import half_ranges_of
+from causalfocus.guarantees.portions import portions_of
 from causalfocus.guarantees.randomized_record import left_unknown
 from causalfocus.guarantees.terms import OwnDesign, Rival
+from causalfocus.guarantees.total_effects import rounds_alone_to_go
 from causalfocus.kernels.randomized.responses import responses_to
 from causalfocus.kernels.randomized.row_tests import BID, SCALE
 from causalfocus.kernels.randomized.widths import loads_of, means_of, ratios
@@ -82,21 +86,11 @@ def prices_of(rule: "RandomizedRule") -> Prices:
     return Prices(0.0, each)
 
 
-def half_ranges_of(rule: "RandomizedRule") -> Floats:
-    """(p,), of the coins; 0 where there is none."""
-    return half_widths_of(rule.actions.ranges)
-
-
-def half_widths_of(ranges: Iterable[tuple[float, float] | None]) -> Floats:
-    """(p,), of ranges; 0 where there is none."""
-    return np.array([0.0 if span is None else 0.5 * (span[1] - span[0]) for span in ranges])
-
-
 def nats_of_mixture(rule: "RandomizedRule", tosses: float) -> float:
     """What a direction without a bid has to reach after so many tosses of a coin, if all have equal
     shares.
     """
-    own = own_nats(rule.unknown, rule.space.acyclic).direction
+    own = portions_of(rule.scope, rule.space.acyclic)[0].own.direction
     return rule.threshold + own + 0.5 * math.log1p(max(tosses, 1.0) / SCALE)
 
 
@@ -144,12 +138,14 @@ def task_of(
     may_act = rule.unknown if unknown is None else unknown
     if rule.space.acyclic:
         may_act = may_act & ~against_order(model.weights)
-    asked = may_act if is_settled is None else may_act & ~is_settled
+    asked = may_act & rule.scope.direct
+    if is_settled is not None:
+        asked &= ~is_settled
     prices = prices_of(rule)
     return CoinTask(
         weights=np.clip(model.weights, -1e6, 1e6),
         noise=model.noise_variances,
-        half_ranges=half_ranges_of(rule),
+        half_ranges=np.where(_serves(rule), half_ranges_of(rule), 0.0),
         radii=np.where(asked & (radii > 0.0), radii, math.inf),
         nats=nats_of(rule, tosses) - _saved_nats(rule, model),
         at_once=rule.actions.at_once,
@@ -157,6 +153,15 @@ def task_of(
         costs=prices.each,
         may_act=may_act,
     )
+
+
+def _serves(rule: "RandomizedRule") -> Bools:
+    """(p,), whose coin tells something of an effect on another variable that is asked for."""
+    rows = rule.scope.rows
+    if rows.all() or not rows.any():
+        return np.ones(rule.p, dtype=np.bool_)
+    found: Bools = rows.sum() - rows > 0
+    return found
 
 
 class _Present(NamedTuple):
@@ -213,10 +218,38 @@ def plan_for(
     if _waits_for_bounds(rule, moments, covered):
         sets = explored_sets(task.coins, task.at_once, rule.p)
         return SetPlan(sets, np.full(len(sets), 1.0 / len(sets)))
+    if course.left is not None:
+        task = affordable(task, course.left, partial(_plan_ahead, covered, moved, course.last))
+        ahead = min(ahead, max(course.left, 1.0))
     found = plan_rounds(task, covered, ahead, course.last, moved)
     if not len(found.sets):
         return SetPlan(np.zeros((1, rule.p), dtype=np.bool_), np.ones(1))
-    return SetPlan(found.sets, found.shares / found.shares.sum())
+    alone = rounds_alone_to_go(rule, moments.coins, estimate)
+    if not alone.any():
+        return SetPlan(found.sets, found.shares / found.shares.sum())
+    return _with_rounds_alone(SetPlan(found.sets, found.shares), found.rounds, alone)
+
+
+def _plan_ahead(
+    covered: Floats, moved: Floats | None, last: SetPlan | None, task: CoinTask
+) -> CoinPlan:
+    return plan_rounds(task, covered, 1.0, last, moved)
+
+
+def _with_rounds_alone(plan: SetPlan, rounds: float, alone: Floats) -> SetPlan:
+    """A plan for so many rounds, in which variables are set alone so often (p,) as well."""
+    sets, done = list(plan.sets), list(plan.shares * (rounds / plan.shares.sum()))
+    for k in np.flatnonzero(alone).tolist():
+        single = np.arange(len(alone)) == k
+        same = [m for m, one in enumerate(sets) if np.array_equal(one, single)]
+        if same:
+            done[same[0]] = max(done[same[0]], float(alone[k]))
+        else:
+            sets.append(single)
+            done.append(float(alone[k]))
+    shares = np.array(done)
+    kept = shares > 0.0
+    return SetPlan(np.array(sets)[kept], shares[kept] / shares.sum())
 
 
 def _waits_for_bounds(rule: "RandomizedRule", moments: Moments, covered: Floats) -> bool:
@@ -228,9 +261,9 @@ def _waits_for_bounds(rule: "RandomizedRule", moments: Moments, covered: Floats)
     coins = moments.coins
     if coins is None or rule.p > MOST_WITH_BOUNDS_FIRST:
         return False
-    has_none = (rule.unknown & ~np.isfinite(coins.kept.half)).any(axis=1)
-    tosses = covered[np.ix_(has_none, rule.has_coin)]
-    lacks = tosses[~np.eye(rule.p, dtype=np.bool_)[np.ix_(has_none, rule.has_coin)]]
+    has_none = (rule.unknown & ~np.isfinite(coins.kept.half)).any(axis=1) & rule.scope.rows
+    which = np.ix_(has_none, rule.has_coin & _serves(rule))
+    lacks = covered[which][~np.eye(rule.p, dtype=np.bool_)[which]]
     return bool(lacks.size and lacks.min() < BOUNDS_FIRST)
 
 
@@ -240,6 +273,16 @@ def more_rounds(
     """Rounds to go until all pairs are settled, if the system is as it is estimated; with many
     variables, along the present plan.
     """
+    alone = float(rounds_alone_to_go(rule, moments.coins, estimate).sum())
+    return alone + _more_rounds(rule, moments, estimate, course)
+
+
+def _more_rounds(
+    rule: "RandomizedRule", moments: Moments, estimate: LinearSEM, course: Course
+) -> float:
+    """The same for the direct effects that are asked for."""
+    if not rule.scope.rows.any():
+        return 0.0
     task, covered, moved = _present(rule, moments, estimate, course.done)
     if course.last is not None and rule.p > MOST_PLANNED:
         along = rounds_to_go(task, covered, course.last, moved)
@@ -264,9 +307,16 @@ def design_of(rule: "RandomizedRule", model: LinearSEM) -> OwnDesign:
 
 
 def rounds_for(rule: "RandomizedRule", model: LinearSEM, sets: Bools, shares: Floats) -> float:
-    """Rounds in all at which a known system is settled along a design: of first order, with the
-    logarithm of that many tosses.
+    """Rounds in all at which what is asked of a known system is settled along a design: of first
+    order, with the logarithm of that many tosses.
     """
+    alone = float(rounds_alone_to_go(rule, None, model).sum())
+    return alone + (_rounds_for_rows(rule, model, sets, shares) if rule.scope.rows.any() else 0.0)
+
+
+def _rounds_for_rows(
+    rule: "RandomizedRule", model: LinearSEM, sets: Bools, shares: Floats
+) -> float:
     rounds = 1.0
     for _ in range(8):
         task = task_of(rule, model, None, 0.5 * rounds)

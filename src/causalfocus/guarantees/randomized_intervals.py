@@ -1,9 +1,8 @@
 """Intervals of all direct effects by the coins alone, simultaneous and at all times.
 
-Every row has two tests of all coins, two aims, and one direction for every unknown coefficient. At
-delta, a twentieth goes to the tests of all coins, one to the aims, one to total effects
-(`randomized_totals`) and one to the `guardrails`. The rest is shared by the rows, in proportion to
-their unknown coefficients, and in a row by its directions, as is told in `kernels.randomized.box`.
+Every row has two tests of all coins, two aims, and one direction for every unknown coefficient. How
+delta is shared out by them, by total effects (`randomized_totals`) and by the `guardrails` is told
+in `portions`.
 By the union of their errors the true rows pass all tests at all times, except with probability
 delta: then every interval, and the intersection of those of all times, holds its effect. The proofs
 are in `kernels.randomized`: `row_tests`, `ball`, `ellipsoid` and `box`. If an intersection is
@@ -16,7 +15,7 @@ that it may act on so for good, unless other effects on them are known not to ex
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Final, NamedTuple
@@ -25,30 +24,14 @@ import numpy as np
 
 from causalfocus.arrays import Bools, Floats
 from causalfocus.errors import InvalidInputError
-from causalfocus.kernels.randomized.ellipsoid import Nats
+from causalfocus.guarantees.portions import Portion, Scope, portions_of
 from causalfocus.kernels.randomized.left import Asked, Known, bound_rows
-from causalfocus.kernels.randomized.records import N_AIMS, Bids
+from causalfocus.kernels.randomized.records import Bids
 from causalfocus.kernels.randomized.regions import no_regions
 from causalfocus.kernels.randomized.row_tests import NEARLY
 from causalfocus.moments.effect_intervals import Intervals, no_intervals
 from causalfocus.moments.randomized_sums import RandomizedSums
 from causalfocus.moments.reading import Reading
-
-SHARE_OF_ALL_COINS: Final = 0.05
-"""Of delta, for the tests of all coins."""
-
-SHARE_OF_AIMS: Final = 0.05
-"""Of delta, for the aims."""
-
-SHARE_OF_GUARDS: Final = 0.05
-"""Of delta, for all alarms of the `guardrails` together."""
-
-SHARE_OF_TOTALS: Final = 0.05
-"""Of delta, for the tests of all total effects together. Every direction pays log(0.85 / 0.8), 0.06
-nats, for it: about half a percent of its half width."""
-
-SHARE_OF_DESCENTS: Final = 0.05
-"""Of delta, for the tests of descent together, where loops are ruled out (`closure`)."""
 
 ABSENT: Final = 0.75
 """Of min_effect: the half width at which an effect that is not there is foretold to be settled. Its
@@ -68,21 +51,9 @@ def unidentified_rows(sums: RandomizedSums) -> Bools:
     return found
 
 
-def own_nats(unknown: Bools, acyclic: bool = False) -> Nats:
-    """Return what a test needs on top of log(1 / delta), in nats; a direction, for equal shares.
-
-    acyclic : whether loops are ruled out, and a share is for the tests of descent
-    """
-    n_rows = max(int(unknown.any(axis=1).sum()), 1)
-    n_pairs = max(int(unknown.sum()), 1)
-    others = SHARE_OF_ALL_COINS + SHARE_OF_AIMS + SHARE_OF_GUARDS + SHARE_OF_TOTALS
-    if acyclic:
-        others += SHARE_OF_DESCENTS
-    return Nats(
-        all_coins=math.log(3 * n_rows / SHARE_OF_ALL_COINS),
-        aim=math.log(N_AIMS * n_rows / SHARE_OF_AIMS),
-        direction=math.log(n_pairs / (1.0 - others)),
-    )
+def scope_of(sums: RandomizedSums) -> Scope:
+    """What is asked of a run, as its sums remember it."""
+    return Scope(sums.unknown, sums.asked, sums.asked_totals)
 
 
 def intervals_at(sums: RandomizedSums, level: float, within: Intervals | None = None) -> Intervals:
@@ -106,22 +77,22 @@ def intervals_at(sums: RandomizedSums, level: float, within: Intervals | None = 
             f"Intervals of earlier rounds are of the same {sums.p} variables; got shape "
             f"{known.low.shape}. Give those of this run, or none."
         )
-    own, nothing = own_nats(sums.unknown), np.zeros_like(sums.unknown)
-    return narrow(sums.read(), sums, level, own, known, nothing)
+    nothing = np.zeros_like(sums.unknown)
+    return narrow(sums.read(), sums, level, portions_of(scope_of(sums)), known, nothing)
 
 
 def narrow(
     reading: Reading,
     sums: RandomizedSums,
     level: float,
-    own: Nats,
+    portions: Iterable[Portion],
     known: Intervals,
     ruled_out: Bools,
     rows: Bools | None = None,
 ) -> Intervals:
     """Return the intervals that a reading leaves of those that were known.
 
-    own : what the tests need on top of the level
+    portions : what the tests of which rows need on top of the level
     ruled_out : (p, p), coefficients that are certain to be zero, and are in what is known
     rows : (p,), those to go through; None for all
     """
@@ -129,8 +100,9 @@ def narrow(
     kept = no_regions(0) if regions is None else regions.copy()
     found = Known(known.low.copy(), known.high.copy(), kept)
     asked = Asked(sums.unknown, ruled_out, sums.large, sums.bids)
-    which = np.arange(sums.p) if rows is None else np.flatnonzero(rows)
-    bound_rows(reading.sums, reading.stakes, asked, which, level, own, found)
+    for portion in portions:
+        which = np.flatnonzero(portion.rows if rows is None else portion.rows & rows)
+        bound_rows(reading.sums, reading.stakes, asked, which, level, portion.own, found)
     return Intervals(found.low, found.high, sums.n, None if regions is None else kept)
 
 
@@ -226,7 +198,8 @@ def level_of(
 ) -> float:
     """Return the largest level, in nats, that was found at which a claim stands; 0 if at none.
 
-    At the level that is returned the intervals prove the claim, to a thousandth, or no row is left
+    Of the claim counts what is asked. At the level that is returned the intervals prove it, to a
+    thousandth, or no row is left
     of some variable: both are wrong with probability exp(-level) at most. A rule stops when the
     kept intervals prove it at log(1 / delta).
 
@@ -240,22 +213,23 @@ def level_of(
     reading = sums.read()
     if at is not None:
         find, everything = partial(at, reading), slice(None)
-        return _largest_level(lambda level: _proof(find(level), weights, demands, everything))
-    own, none, nothing = (
-        own_nats(sums.unknown),
-        np.zeros_like(sums.unknown),
-        no_intervals(sums.unknown),
-    )
+        return largest_level(
+            lambda level: _proof(find(level), weights, demands, sums.asked, everything)
+        )
+    scope = scope_of(sums)
+    portions, nothing = portions_of(scope), no_intervals(sums.unknown)
+    none = np.zeros_like(sums.unknown)
 
     def prove(j: int, level: float) -> Proof:
         row = np.arange(sums.p) == j
-        found = narrow(reading, sums, level, own, nothing, none, row)
-        return _proof(found, weights, demands, slice(j, j + 1))
+        found = narrow(reading, sums, level, portions, nothing, none, row)
+        return _proof(found, weights, demands, sums.asked, slice(j, j + 1))
 
     least = math.inf
-    for j in range(sums.p):  # most rows stand where an earlier one does, and that is one look
+    # Most rows stand where an earlier one does, and that is one look.
+    for j in np.flatnonzero(scope.rows).tolist():
         if math.isinf(least) or not prove(j, least).holds:
-            least = _largest_level(partial(prove, j), least)
+            least = largest_level(partial(prove, j), least)
         if least == 0.0:
             break
     return least
@@ -268,13 +242,14 @@ class Proof(NamedTuple):
     is_left: bool
 
 
-def _proof(found: Intervals, weights: Floats, demands: Demands, rows: slice) -> Proof:
+def _proof(found: Intervals, weights: Floats, demands: Demands, asked: Bools, rows: slice) -> Proof:
     """How the claim of some rows stands by intervals of all."""
     is_left = not found.is_refuted[rows].any()
-    return Proof(not is_left or bool(demands.holds(found, weights)[rows].all()), is_left)
+    stands = demands.holds(found, weights) | ~asked
+    return Proof(not is_left or bool(stands[rows].all()), is_left)
 
 
-def _largest_level(prove: Callable[[float], Proof], most: float = math.inf) -> float:
+def largest_level(prove: Callable[[float], Proof], most: float = math.inf) -> float:
     """Return the largest level at which something stands, below one at which it does not."""
     low, high = 1e-3, 1.0
     if most <= low or not prove(low).holds:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from causalfocus.arrays import Bools, Floats
 from causalfocus.guarantees.closure import Closed, close, ruled_out
-from causalfocus.guarantees.randomized_intervals import intervals_at
+from causalfocus.guarantees.randomized_intervals import intervals_at, scope_of
 from causalfocus.guarantees.randomized_totals import no_total_intervals, totals_at
 from causalfocus.kernels.randomized.guess import guess_rows
 from causalfocus.kernels.randomized.records import Bids
@@ -38,6 +38,8 @@ def new_record(
     large: ArrayLike = np.inf,
     *,
     bids: Bids | None = None,
+    asked: Bools | None = None,
+    asked_totals: Bools | None = None,
     acyclic: bool = False,
     at_once: int | None = None,
 ) -> CoinRecord:
@@ -45,11 +47,15 @@ def new_record(
 
     unknown : (p, p), which direct effects there may be, row and cause
     large : (p, p), sizes of effects that matter; without them all pairs have equal shares of delta
-    bids : of the directions (`bids_for`); None for none
+    bids : of the directions; None for none
+    asked, asked_totals : (p, p), the direct effects that are asked for, None for all, and the total
+        effects, None for none
     acyclic : whether loops are ruled out
     at_once : how many variables will be set in a round, at most; None for any number
     """
-    sums = RandomizedSums.empty(unknown, large, bids=bids, at_once=at_once)
+    sums = RandomizedSums.empty(
+        unknown, large, bids=bids, asked=asked, asked_totals=asked_totals, at_once=at_once
+    )
     bare = no_intervals(sums.unknown)
     nothing = bare.with_regions(no_regions(sums.p))
     return CoinRecord(
@@ -129,7 +135,7 @@ def _with_intervals(record: CoinRecord, level: float) -> CoinRecord:
     else:
         found = close(sums.read(), sums, level, Closed(record.kept, unclosed, descents))
         record = replace(record, kept=found.kept, unclosed=found.unclosed, descents=found.descents)
-    totals = totals_at(record.totals, sums.unknown, level, record.kept, record.kept_totals)
+    totals = totals_at(record.totals, scope_of(sums), level, record.kept, record.kept_totals)
     return replace(record, kept_totals=totals)
 
 

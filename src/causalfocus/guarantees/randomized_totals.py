@@ -1,10 +1,10 @@
 """Intervals of all total effects by the coins, at all times and together with the direct ones.
 
 Every ordered pair that some way may lead along has one test, of the rounds in which its cause alone
-was set (`moments.total_sums`, `kernels.randomized.totals`). A twentieth of delta is shared by all
-of them in equal parts: with the directions, the tests of all coins and the guardrails it is part of
-one union, so that all direct and all total effects are in their intervals at all times, except with
-probability delta.
+was set (`moments.total_sums`, `kernels.randomized.totals`). Their share of delta (`portions`) is
+shared by all of them in equal parts, but for those that are asked for: with the directions, the
+tests of all coins and the guardrails it is part of one union, so that all direct and all total
+effects are in their intervals at all times, except with probability delta.
 
 On the same event more is known, at no price (`totals_at`):
 
@@ -24,7 +24,7 @@ from typing import Final
 import numpy as np
 
 from causalfocus.arrays import Bools, Floats
-from causalfocus.guarantees.randomized_intervals import SHARE_OF_TOTALS
+from causalfocus.guarantees.portions import Scope, pairs_on_a_way, total_nats
 from causalfocus.kernels.randomized.box import SAFETY
 from causalfocus.kernels.randomized.totals import SCALE, Totals, bound_totals
 from causalfocus.moments.effect_intervals import Intervals, no_intervals
@@ -32,43 +32,26 @@ from causalfocus.moments.effect_intervals import Intervals, no_intervals
 LEAST_ROUNDS: Final = 1.0
 
 
-def pairs_on_a_way(may_be: Bools) -> Bools:
-    """Return which pairs (p, p) some way leads along, from the cause to another variable.
-
-    may_be : (p, p), which direct effects there may be, row and cause
-    """
-    found = np.array(may_be, dtype=np.bool_)
-    for between in range(len(found)):
-        found |= np.outer(found[:, between], found[between])
-    np.fill_diagonal(found, val=False)
-    return found
-
-
 def no_total_intervals(unknown: Bools) -> Intervals:
     """Return the intervals before the first round: zero where no way leads, else without bounds."""
     return no_intervals(pairs_on_a_way(unknown))
 
 
-def total_nats(unknown: Bools) -> float:
-    """Return what the test of a total effect needs on top of log(1 / delta), in nats."""
-    return math.log(max(int(pairs_on_a_way(unknown).sum()), 1) / SHARE_OF_TOTALS)
-
-
 def totals_at(
-    totals: Totals, unknown: Bools, level: float, direct: Intervals, within: Intervals
+    totals: Totals, scope: Scope, level: float, direct: Intervals, within: Intervals
 ) -> Intervals:
     """Return the intervals of all total effects at a level in nats, log(1 / delta).
 
     Parameters
     ----------
     totals : sums of the rounds that are complete
-    unknown : (p, p), which direct effects there may be
+    scope : what is asked, by which delta is shared out
     direct : intervals of these at the same level
     within : the intersection of those of total effects at earlier looks, in which what is
         returned lies
     """
-    low, high = bound_totals(totals, level + total_nats(unknown) + SAFETY)
-    may_be = unknown & ((direct.low != 0.0) | (direct.high != 0.0))
+    low, high = _bounds(totals, level + total_nats(scope) + SAFETY)
+    may_be = scope.unknown & ((direct.low != 0.0) | (direct.high != 0.0))
     ways = pairs_on_a_way(may_be)
     is_direct = ways & ~(may_be.astype(np.float64) @ ways > 0.0)
     low = np.where(is_direct, np.maximum(low, direct.low), np.where(ways, low, 0.0))
@@ -76,19 +59,29 @@ def totals_at(
     return within.intersect(Intervals(low, high, direct.rounds))
 
 
-def nats_for_total(level: float, unknown: Bools, rounds: float) -> float:
-    """Return what the test of a total effect has to reach after so many rounds with the cause
+def _bounds(totals: Totals, nats: Floats) -> tuple[Floats, Floats]:
+    """Return the bounds (p, p) that the tests leave at nats (p, p), of which few are different."""
+    low, high = np.full(nats.shape, -math.inf), np.full(nats.shape, math.inf)
+    for h in np.unique(nats).tolist():
+        lowest, highest = bound_totals(totals, h)
+        low, high = np.where(nats == h, lowest, low), np.where(nats == h, highest, high)
+    return low, high
+
+
+def nats_for_total(level: float, scope: Scope, rounds: float) -> Floats:
+    """(p, p), what the tests of total effects have to reach after so many rounds with the cause
     alone, at a level: the h of `half_width_of_total`.
     """
-    return level + total_nats(unknown) + 0.5 * math.log1p(max(rounds, LEAST_ROUNDS) / SCALE)
+    found: Floats = level + total_nats(scope) + 0.5 * math.log1p(max(rounds, LEAST_ROUNDS) / SCALE)
+    return found
 
 
 def half_width_of_total(
-    nats: float, variance: Floats, rounds: Floats, half_range: Floats
+    nats: Floats | float, variance: Floats, rounds: Floats, half_range: Floats
 ) -> Floats:
     """Return the half width H that is foretold, to first order: H^2 = 2 h v / (n s^2).
 
-    All but nats may be arrays that fit each other.
+    All may be arrays that fit each other.
 
     Parameters
     ----------
@@ -103,7 +96,7 @@ def half_width_of_total(
 
 
 def rounds_for_total(
-    nats: float, variance: Floats, half_width: Floats, half_range: Floats
+    nats: Floats | float, variance: Floats, half_width: Floats, half_range: Floats
 ) -> Floats:
     """Return the rounds n at which `half_width_of_total` is a given half width."""
     with np.errstate(divide="ignore", invalid="ignore"):

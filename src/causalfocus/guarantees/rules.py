@@ -11,6 +11,7 @@ from causalfocus.guarantees.paper import PaperRule
 from causalfocus.guarantees.randomized import RandomizedRule
 from causalfocus.system.action_set import ActionSet
 from causalfocus.system.choices import Ends
+from causalfocus.system.question import About, Question
 from causalfocus.system.sizes import Accuracy
 from causalfocus.system.space import ModelClass
 
@@ -36,6 +37,7 @@ def guarantee_of(
     epsilon: Accuracy | None,
     delta: float = 0.05,
     ends: Ends | None = None,
+    about: About | Question | None = None,
 ) -> Guarantee:
     """The rule of a name, for some actions, accuracy and confidence.
 
@@ -45,11 +47,13 @@ def guarantee_of(
     actions, space : what can be done, and what matters
     epsilon, delta : accuracy and confidence; checked. No epsilon is half of what matters
     ends : who picks the ends of the ranges, "coin" or "game"; None for what the rule does by itself
+    about : what is asked, see `Focus`; None for all direct effects
     """
     kind = RULES.get(rule) if isinstance(rule, str) else rule
     if isinstance(kind, type) and issubclass(kind, Guarantee) and not isabstract(kind):
         known = space.on(actions)
-        found = kind(actions, known, known.checked_epsilon(epsilon), delta, ends)
+        asked = about if isinstance(about, Question) else Question.of(about, actions.names)
+        found = kind(actions, known, known.checked_epsilon(epsilon), delta, ends, about=asked)
         found.accuracies  # noqa: B018 - what is wrong with sizes by pair is said here
         return found
     names = ", ".join(map(repr, RULES))

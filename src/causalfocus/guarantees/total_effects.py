@@ -5,16 +5,19 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from causalfocus.arrays import Floats
+from causalfocus.arrays import Bools, Floats
 from causalfocus.guarantees.effects import TotalEffect, find, radii_of, rounds_at
-from causalfocus.guarantees.randomized_design import half_ranges_of
-from causalfocus.guarantees.randomized_intervals import ABSENT, Demands
+from causalfocus.guarantees.half_ranges import half_ranges_of
+from causalfocus.guarantees.randomized_intervals import ABSENT, Demands, Proof, largest_level
 from causalfocus.guarantees.randomized_totals import (
     nats_for_total,
+    no_total_intervals,
     rounds_for_total,
+    totals_at,
     totals_of,
 )
 from causalfocus.moments.coin_record import CoinRecord
+from causalfocus.moments.effect_intervals import no_intervals
 from causalfocus.system.sem import LinearSEM
 
 if TYPE_CHECKING:
@@ -31,11 +34,8 @@ def total_effects_by_coins(
     right, at the same time, except with probability delta.
     """
     kept, demands, names = coins.kept_totals, rule.demands, estimate.names
-    guess, variances = totals_of(estimate.weights, estimate.noise_variances)
-    guess = np.where(np.isfinite(guess), guess, kept.middle)
-    is_left = kept.low <= kept.high
-    shown = demands.settle(kept, guess) if is_left.all() else guess
-    is_settled = demands.holds(kept, shown) & is_left
+    shown, variances, is_settled = shown_totals(rule, coins, estimate)
+    is_left, is_asked = kept.low <= kept.high, rule.scope.totals
     first, radii = _first_forecast(rule, shown, variances), radii_of(kept, demands)
     rounds = coins.totals.rounds
     found = []
@@ -59,10 +59,66 @@ def total_effects_by_coins(
                         waits_for=waits if is_known else max(n, float(first[j, k])),
                         matters=smallest,
                         accuracy=float(demands.epsilon[j, k]),
+                        is_asked=bool(is_asked[j, k]) or not is_asked.any(),
                         rounds_alone=round(n),
                     )
                 )
     return tuple(found)
+
+
+def shown_totals(
+    rule: "RandomizedRule", coins: CoinRecord, estimate: LinearSEM
+) -> tuple[Floats, Floats, Bools]:
+    """Return the total effects (p, p) that are shown, the variance of what the cause does not
+    explain, and which of them are settled.
+    """
+    kept, demands = coins.kept_totals, rule.demands
+    guess, variances = totals_of(estimate.weights, estimate.noise_variances)
+    guess = np.where(np.isfinite(guess), guess, kept.middle)
+    is_left = kept.low <= kept.high
+    shown = demands.settle(kept, guess) if is_left.all() else guess
+    return shown, variances, demands.holds(kept, shown) & is_left
+
+
+def total_gaps(rule: "RandomizedRule", coins: CoinRecord, estimate: LinearSEM) -> Bools:
+    """Return which total effects (p, p) are asked for and not settled."""
+    found: Bools = rule.scope.totals & ~shown_totals(rule, coins, estimate)[2]
+    return found
+
+
+def level_of_totals(rule: "RandomizedRule", coins: CoinRecord, estimate: LinearSEM) -> float:
+    """Return the largest level, in nats, at which the total effects that are asked for are settled
+    by the rounds so far alone.
+    """
+    shown, unknown = shown_totals(rule, coins, estimate)[0], rule.unknown
+    direct, before = no_intervals(unknown), no_total_intervals(unknown)
+
+    def prove(level: float) -> Proof:
+        found = totals_at(coins.totals, rule.scope, level, direct, before)
+        stands = rule.demands.holds(found, shown) | ~rule.scope.totals
+        return Proof(bool(stands.all()), True)
+
+    return largest_level(prove)
+
+
+def rounds_alone_to_go(
+    rule: "RandomizedRule", coins: CoinRecord | None, estimate: LinearSEM
+) -> Floats:
+    """(p,), how many more rounds with each variable alone the total effects that are asked for
+    will need.
+    """
+    if not rule.scope.totals.any():
+        return np.zeros(rule.p)
+    record = rule.new_coins() if coins is None else coins
+    shown, variances, is_settled = shown_totals(rule, record, estimate)
+    kept, done = record.kept_totals, record.totals.rounds
+    foretold = _first_forecast(rule, shown, variances)
+    is_known = np.isfinite(kept.half)
+    widths = np.where(is_known, kept.half, 1.0) / radii_of(kept, rule.demands)
+    needed = np.where(is_known, done * np.maximum(1.0, widths) ** 2, foretold)
+    gaps = rule.scope.totals & ~is_settled
+    found: Floats = np.where(gaps, np.maximum(needed - done, 1.0), 0.0).max(axis=0)
+    return found
 
 
 def _first_forecast(rule: "RandomizedRule", shown: Floats, variances: Floats) -> Floats:
@@ -72,5 +128,5 @@ def _first_forecast(rule: "RandomizedRule", shown: Floats, variances: Floats) ->
     demands: Demands = rule.demands
     sizes = np.abs(shown)
     radii = np.maximum(np.minimum(demands.epsilon, sizes), ABSENT * (demands.min_effect - sizes))
-    nats = nats_for_total(rule.threshold, rule.unknown, ROUNDS_AHEAD)
+    nats = nats_for_total(rule.threshold, rule.scope, ROUNDS_AHEAD)
     return rounds_for_total(nats, variances, radii, half_ranges_of(rule)[None, :])

@@ -23,6 +23,7 @@ from causalfocus.allocation.search import best_sets
 from causalfocus.arrays import Bools, Floats, Ints
 from causalfocus.guarantees.decision import Decision
 from causalfocus.guarantees.designs import room_of, rough_design_for
+from causalfocus.guarantees.divergences import divergences_of
 from causalfocus.guarantees.guarantee import Guarantee
 from causalfocus.system.choices import Choices
 from causalfocus.system.columns import columns_of
@@ -96,7 +97,7 @@ def _of_laggards(
     for rival, _ in decision.laggards[:MOST_COLUMNS]:
 
         def worth(rows: Bools, rival: LinearSEM = rival) -> Floats:
-            told = rule.divergences_of(estimate, rival, rows) / choices.costs_of(rows)
+            told = divergences_of(rule, estimate, rival, rows) / choices.costs_of(rows)
             return np.where(np.isfinite(told), told, 0.0)
 
         rows, worths = best_sets(worth, present, room_of(choices))

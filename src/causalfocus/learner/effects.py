@@ -61,9 +61,14 @@ class EffectTable(Sequence[AnyEffect]):
         return hash((self._rows, self.rounds))
 
     @property
+    def n_asked(self) -> int:
+        """How many pairs are asked for."""
+        return sum(one.is_asked for one in self._rows)
+
+    @property
     def n_settled(self) -> int:
-        """How many pairs are settled."""
-        return sum(one.is_settled for one in self._rows)
+        """How many of these are settled."""
+        return sum(one.is_settled and one.is_asked for one in self._rows)
 
     def to_dict(self) -> dict[str, Any]:
         """A form for JSON: infinite numbers are None."""
@@ -86,7 +91,7 @@ class EffectTable(Sequence[AnyEffect]):
         return pd.DataFrame([asdict(one) for one in self._rows])
 
     def __repr__(self) -> str:
-        settled = f"{self.n_settled} of {len(self)} pairs settled"
+        settled = f"{self.n_settled} of {self.n_asked} pairs settled"
         return f"<{type(self).__name__}: {settled}, {self.rounds} rounds>"
 
     def __str__(self) -> str:
@@ -104,7 +109,7 @@ class EffectTable(Sequence[AnyEffect]):
             "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in self._cells(one)) + "</tr>"
             for one in self._rows
         )
-        said = f"{self.n_settled} of {len(self)} pairs are settled after {self.rounds} rounds."
+        said = f"{self.n_settled} of {self.n_asked} pairs are settled after {self.rounds} rounds."
         return (
             f"<table><caption>{said}</caption><thead><tr>{head}</tr></thead>"
             f"<tbody>{body}</tbody></table>"
@@ -122,7 +127,9 @@ class EffectTable(Sequence[AnyEffect]):
         )
 
     def _waits(self, one: AnyEffect) -> str:
-        return "settled" if one.is_settled else _about(one.waits_for)
+        if one.is_settled:
+            return "settled"
+        return _about(one.waits_for) if one.is_asked else "not asked"
 
 
 class Effects(EffectTable[Effect]):

@@ -1,7 +1,6 @@
 """FOCUS: ask, tell, and stop with a certificate (Algorithm focus). The way of a round: `round`."""
 
 import math
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,9 +9,10 @@ import numpy as np
 
 from causalfocus.allocation.latitude import Latitude
 from causalfocus.arrays import Floats
-from causalfocus.errors import AlreadyStoppedError, InvalidInputError, UnidentifiableWarning
+from causalfocus.errors import AlreadyStoppedError, InvalidInputError
 from causalfocus.guarantees import (
     DEFAULT_RULE,
+    RULES,
     Alarm,
     Decision,
     Guarantee,
@@ -20,7 +20,9 @@ from causalfocus.guarantees import (
     Verdict,
     guarantee_of,
 )
+from causalfocus.guarantees.budget import checked_budget
 from causalfocus.guarantees.designs import design_for
+from causalfocus.guarantees.identified import warn_of_unsettable
 from causalfocus.guarantees.losses import loss_alarms
 from causalfocus.guarantees.verdicts import verdicts_on
 from causalfocus.learner.asking import Ask
@@ -38,6 +40,7 @@ from causalfocus.oracles.beliefs import edge_probabilities
 from causalfocus.system.action_set import ActionSet
 from causalfocus.system.actions import Action
 from causalfocus.system.choices import Choices, Ends
+from causalfocus.system.question import About, Question
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.sizes import Accuracy
 from causalfocus.system.space import ModelClass
@@ -79,6 +82,12 @@ class Focus(Recording[FocusState]):
         its range, so that both ends are balanced. "game": the design chooses the ends too, as in
         the paper. By default the coin, and the game under the paper's rule
     seed : of the coins; one is drawn if there is none, see `seed`
+    about : what is asked, if not all direct effects: the name of a variable, for those on it; a
+        pair (cause, effect); `cf.total(cause, effect)`; or a list of these. Design, claim and stop
+        follow, and fewer rounds are needed; all other effects have intervals all the same. For the
+        randomized rule
+    budget : how many rounds there will be. The design settles what it can within them, and nothing
+        is asked for after them but by `continue_after_stop`; claims and intervals are the same
     """
 
     def __init__(
@@ -92,15 +101,17 @@ class Focus(Recording[FocusState]):
         design: Design = "focus",
         ends: Ends | None = None,
         seed: int | None = None,
+        about: About | Question | None = None,
+        budget: int | None = None,
     ) -> None:
         if design not in ("focus", "uniform"):
             raise InvalidInputError(f"design must be 'focus' or 'uniform', got {design!r}.")
         self.rule, self.design = rule, design
         self.guarantee: Guarantee = guarantee_of(
-            rule, actions, space, epsilon=epsilon, delta=delta, ends=ends
+            rule, actions, space, epsilon=epsilon, delta=delta, ends=ends, about=about
         )
         if self.guarantee.gains_are_divergences:
-            _warn_of_unsettable(actions)
+            warn_of_unsettable(actions)
         choices = self.guarantee.choices
         if design == "uniform" and not choices.is_whole:
             raise InvalidInputError(
@@ -109,7 +120,8 @@ class Focus(Recording[FocusState]):
             )
         self._keeps_moments = self.guarantee.keeps_moments
         super().__init__(choices, seed)
-        self._rounds = Rounds(self.guarantee, design)
+        self.budget = checked_budget(budget)
+        self._rounds = Rounds(self.guarantee, design, self.budget)
         blank = self._blank_state().change(coins=self.guarantee.new_coins())
         self._state = self._rounds.start(blank)
 
@@ -169,8 +181,14 @@ class Focus(Recording[FocusState]):
 
     def _require_asking(self) -> None:
         stop, continued = self._state.stop, self._state.continued
-        if stop is None or (continued and continued[-1] >= stop.rounds):
+        end = self.budget if stop is None else stop.rounds
+        if end is None or self.rounds < end or max(continued, default=-1) >= end:
             return
+        if stop is None:
+            raise AlreadyStoppedError(
+                f"The budget of {end:,} rounds is spent. effects() says what is certain, what is "
+                f"excluded and what each open pair would still need; continue_after_stop() goes on."
+            )
         if not stop.certified:
             raise AlreadyStoppedError(
                 f"{stop.refuted} More samples can be asked for after continue_after_stop(), but "
@@ -341,9 +359,8 @@ class Focus(Recording[FocusState]):
         return twin
 
     def with_space(self, space: ModelClass) -> "Focus":
-        """A learner under another class that was told the same: the log is the truth, and all
-        evidence is computed anew. This one stays as it is. A class that is chosen after looking
-        errs with a probability of its own: that of both together is at most the sum.
+        """A learner under another class that was told the same: all evidence is computed anew. A
+        class that is chosen after looking errs on its own: both together by at most the sum.
         """
         return self._again(space, self.rule, None)
 
@@ -361,6 +378,12 @@ class Focus(Recording[FocusState]):
             twin.adopt(twin.state.change(asks=self._state.asks))
         return twin
 
+    @staticmethod
+    def _claims_all(rule: Rule) -> bool:
+        """Whether a rule claims all direct effects, whatever is asked."""
+        kind = RULES[rule] if isinstance(rule, str) else rule
+        return not kind.takes_questions
+
     def _twin(self, space: ModelClass, rule: Rule) -> "Focus":
         """One that was told nothing yet."""
         asked: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.delta}
@@ -371,22 +394,7 @@ class Focus(Recording[FocusState]):
             design=self.design,
             ends=self.guarantee.ends,
             seed=self.seed,
+            about=None if self._claims_all(rule) else self.guarantee.about,
+            budget=self.budget,
             **asked,
         )
-
-
-def _warn_of_unsettable(actions: ActionSet) -> None:
-    """Between two nodes that nobody can set, the direction may show under no action at all."""
-    unsettable = actions.unsettable
-    if len(unsettable) < 2:
-        return
-    pairs = [f"{a} and {b}" for i, a in enumerate(unsettable) for b in unsettable[i + 1 :]]
-    shown = "; ".join(pairs[:6]) + ("; ..." if len(pairs) > 6 else "")
-    warnings.warn(
-        f"No action sets {', '.join(unsettable)}. An edge between two of them ({shown}) looks the "
-        f"same in both directions unless another variable that can be set, or a second cause, "
-        f"tells them apart: such an edge may never be certified. Make one of each pair settable, "
-        f"or check with cf.complexity on a model you think likely.",
-        UnidentifiableWarning,
-        stacklevel=3,
-    )

@@ -105,10 +105,13 @@ class Rounds:
     ----------
     guarantee : the rule
     design : "focus", or "uniform", which takes the actions in turn
+    budget : how many rounds there will be, for a design that settles most of what is asked in them;
+        None for as many as it takes
     """
 
     guarantee: Guarantee
     design: Design
+    budget: int | None = None
 
     def start(self, blank: LearnerState) -> FocusState:
         """Before the first sample."""
@@ -206,7 +209,9 @@ class Rounds:
         rounds = round(moments.n)
         if rounds < schedule.next_plan:
             return rule, counts, schedule
-        plan = rule.plan(moments, estimate, _course(schedule, rule.choices, counts))
+        left = None if self.budget is None else max(self.budget - rounds, 1.0)
+        course = _course(schedule, rule.choices, counts)._replace(left=left)
+        plan = rule.plan(moments, estimate, course)
         if plan is None:
             return rule, counts, schedule
         choices = choices_with(rule.choices, plan.sets)

@@ -62,6 +62,10 @@ def run(
         )
     start, n = len(learner.log), 0
     next_doubt = FIRST_DOUBT
+    budget = getattr(learner, "budget", None)
+    if budget is not None:
+        left = max(budget - start, 0)
+        max_rounds = left if max_rounds is None else min(left, max_rounds)
     while not learner.decision.stop and (max_rounds is None or n < max_rounds):
         action = learner.ask()
         learner.tell(action, system(action))

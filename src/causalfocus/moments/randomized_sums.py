@@ -123,6 +123,7 @@ class RandomizedSums:
     large : (p, p), sizes from which on a coefficient has a large share in the tests of its row
         (`kernels.randomized.box`); infinite for equal shares
     bids : of the directions, (p, p) each
+    asked, asked_totals : (p, p), the direct effects that are asked for, and the total effects
     n : rounds with a coin that are complete
     issued : number of the last ask
     stakes : by epoch, those that are needed still; the last are those of the next ask
@@ -136,6 +137,8 @@ class RandomizedSums:
     unknown: Bools
     large: Floats
     bids: Bids
+    asked: Bools
+    asked_totals: Bools
     n: int
     issued: int
     stakes: dict[int, Stakes]
@@ -153,6 +156,8 @@ class RandomizedSums:
         large: ArrayLike = np.inf,
         *,
         bids: Bids | None = None,
+        asked: Bools | None = None,
+        asked_totals: Bools | None = None,
         at_once: int | None = None,
     ) -> "RandomizedSums":
         """Before the first ask.
@@ -161,6 +166,8 @@ class RandomizedSums:
             columns of outcomes, which drive nothing, and effects that are known not to exist
         large : (p, p) or one for all, positive: sizes of coefficients that matter
         bids : of the directions; None for none
+        asked, asked_totals : (p, p), the direct effects that are asked for, None for all, and the
+            total effects, None for none
         at_once : how many variables will be set in a round, at most; None for any number. Where
             these are few of many, more is remembered (`keeps_grams`)
         """
@@ -181,6 +188,8 @@ class RandomizedSums:
             unknown=mask,
             large=sizes,
             bids=Bids(np.zeros((p, p)), np.zeros((p, p))) if bids is None else bids,
+            asked=mask if asked is None else asked,
+            asked_totals=np.zeros_like(mask) if asked_totals is None else asked_totals,
             n=0,
             issued=0,
             stakes={0: no_stakes(p)},

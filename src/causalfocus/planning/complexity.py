@@ -18,6 +18,7 @@ from causalfocus.system.action_set import ActionSet
 from causalfocus.system.actions import Action
 from causalfocus.system.choices import MOST_CHOICES, Choices, Ends
 from causalfocus.system.columns import first_columns, n_sets
+from causalfocus.system.question import About, Question
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.sizes import Accuracy
 from causalfocus.system.space import ModelClass
@@ -139,6 +140,7 @@ def complexity(
     epsilon: Accuracy | None = None,
     rule: Rule = DEFAULT_RULE,
     ends: Ends | None = None,
+    about: About | Question | None = None,
     gap: float = 1e-3,
     most_listed: int = MOST_CHOICES,
 ) -> Complexity:
@@ -159,6 +161,7 @@ def complexity(
     epsilon : accuracy of the weights; half of min_effect if left out, "graph" for the graph alone
     rule : with it the claim
     ends : who picks the ends of the ranges, see `Focus`; the paper's C_epsilon has the game
+    about : what is asked, see `Focus`
     gap : relative distance of the bounds at which to stop
     most_listed : sets of variables up to which all are listed. Beyond, and beyond 4,096 in any
         case, they are made on demand; see `Complexity.is_exhaustive`
@@ -180,7 +183,7 @@ def complexity(
             f"The model has the nodes {', '.join(model.names)} and the actions are for "
             f"{', '.join(actions.names)}: they must be the same, in the same order."
         )
-    guarantee = guarantee_of(rule, actions, space, epsilon=epsilon, ends=ends)
+    guarantee = guarantee_of(rule, actions, space, epsilon=epsilon, ends=ends, about=about)
     guarantee.require(model)
     if not guarantee.plans_sets:
         require_feasible_size(model.p)

@@ -20,6 +20,7 @@ from causalfocus.planning.complexity import Complexity, complexity
 from causalfocus.system.action_set import ActionSet
 from causalfocus.system.actions import Action
 from causalfocus.system.choices import Ends
+from causalfocus.system.question import About, Question
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.sizes import Accuracy
 from causalfocus.system.space import ModelClass
@@ -59,6 +60,7 @@ def forecasts(
     deltas: Sequence[float] = DELTAS,
     rule: Rule = DEFAULT_RULE,
     ends: Ends | None = None,
+    about: About | Question | None = None,
 ) -> tuple[Forecast, ...]:
     """Rounds that FOCUS will need on a system, one forecast per delta; infinite if for ever.
 
@@ -70,15 +72,15 @@ def forecasts(
     epsilon : accuracy of the weights; half of min_effect if left out, "graph" for the graph alone
     deltas : how often what is certified may be wrong
     rule : which one stops
-    ends : who picks the ends of the ranges, see `Focus`
+    ends, about : who picks the ends of the ranges, and what is asked, see `Focus`
     """
-    if not guarantee_of(rule, actions, space, epsilon=epsilon).has_forecast:
+    if not guarantee_of(rule, actions, space, epsilon=epsilon, about=about).has_forecast:
         raise InvalidInputError(f"The rule {rule!r} stops at no feasible number of rounds.")
-    found = complexity(model, actions, space, epsilon=epsilon, rule=rule, ends=ends)
+    found = complexity(model, actions, space, epsilon=epsilon, rule=rule, ends=ends, about=about)
     result, start = [], 1.0
     for delta in sorted(deltas, reverse=True):
         guarantee = guarantee_of(
-            rule, actions, space, epsilon=found.epsilon, delta=delta, ends=ends
+            rule, actions, space, epsilon=found.epsilon, delta=delta, ends=ends, about=about
         )
         share = partial(_share, found, guarantee)
         if found.is_identifiable and start < math.inf:

@@ -43,7 +43,7 @@ class Pairs:
     @cached_property
     def to_come(self) -> tuple[Effect, ...]:
         """Pairs that are not settled, the furthest from done first."""
-        found = (one for one in self.effects if not one.is_settled)
+        found = (one for one in self.effects if one.is_asked and not one.is_settled)
         return tuple(sorted(found, key=lambda one: (-one.waits_for, -one.half, one.cause)))
 
     @cached_property
@@ -74,8 +74,10 @@ class Pairs:
         """All pairs in one table: what is there, what is not, and what is open, the furthest from
         done last.
         """
-        absent = [one for one in self.effects if one.is_settled and not one.is_present]
-        return (*self.present, *absent, *self.open[::-1])
+        others = [one for one in self.effects if not one.is_present]
+        absent = [one for one in others if one.is_settled]
+        unasked = [one for one in others if not (one.is_settled or one.is_asked)]
+        return (*self.present, *absent, *unasked, *self.open[::-1])
 
     @property
     def is_few(self) -> bool:
@@ -95,7 +97,7 @@ class Pairs:
     @property
     def headline(self) -> str:
         """How far it has come."""
-        return f"{self.effects.n_settled:,} of {len(self.effects):,} pairs settled"
+        return f"{self.effects.n_settled:,} of {self.effects.n_asked:,} pairs settled"
 
     @property
     def counts(self) -> str:
@@ -110,6 +112,8 @@ class Pairs:
         """What a pair waits for; nothing for one that is settled."""
         if one.is_settled:
             return ""
+        if not one.is_asked:
+            return "not asked"
         if not one.is_bounded:
             return "a first interval"
         if one.is_present:

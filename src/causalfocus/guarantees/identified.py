@@ -1,0 +1,68 @@
+"""Whether intervals by coins can come at all, with the coins that there are."""
+
+import warnings
+
+import numpy as np
+
+from causalfocus.arrays import Bools
+from causalfocus.errors import UnidentifiableError, UnidentifiableWarning
+from causalfocus.moments.randomized_sums import FEW_AT_ONCE, MOST_WITH_GRAMS
+from causalfocus.system.action_set import ActionSet
+
+
+def require_identified(names: tuple[str, ...], has_coin: Bools, unknown: Bools) -> None:
+    """Raise if effects on some variable can never be told apart, whatever is done."""
+    for j, effect in enumerate(names):
+        coins = has_coin.copy()
+        coins[j] = False
+        stuck = [names[k] for k in np.flatnonzero(unknown[j] & ~has_coin)]
+        if stuck and int(unknown[j].sum()) > int(coins.sum()):
+            raise UnidentifiableError(_unidentified_in_words(stuck, effect), stuck)
+
+
+def warn_of_few_at_once(has_coin: Bools, at_once: int) -> None:
+    """With many variables no test keeps grams of its own, and a round with few coins of many adds
+    to the bound of what every test pays for.
+    """
+    n = int(has_coin.sum())
+    if len(has_coin) > MOST_WITH_GRAMS and at_once <= min(FEW_AT_ONCE, n // 2):
+        warnings.warn(
+            f"With {at_once} of {n} variables set in a round, intervals by coins may not come in "
+            f"any feasible number of rounds. Allow more at once, for example at_once=None for any "
+            f"number; or take rule='gaussian', which assumes more.",
+            UnidentifiableWarning,
+            stacklevel=5,
+        )
+
+
+def _unidentified_in_words(stuck: list[str], effect: str) -> str:
+    """What to do about variables of which no coin picks a value, here and on the command line."""
+    first, is_one = stuck[0], len(stuck) == 1
+    through, drives = ("it", "It drives nothing") if is_one else ("them", "They drive nothing")
+    flags = " ".join(f"--outcome {name}" for name in stuck)
+    return (
+        f"No coin picks a value of {' or of '.join(stuck)}, so what acts on {effect} through "
+        f"{through} can never be told from what acts directly. Say what holds. {drives}: "
+        f"outcomes={stuck!r} in the ModelClass or the specification, {flags} on the command line. "
+        f"Or {first} is known not to act on {effect}: forbidden=[({first!r}, {effect!r})], "
+        f"--forbid {first}={effect}. Or it can be set after all: give it a range of two values. "
+        f"Else take rule='gaussian', --rule gaussian, which needs no coin there and assumes more: "
+        f"Gaussian noise, no hidden common causes and no feedback."
+    )
+
+
+def warn_of_unsettable(actions: ActionSet) -> None:
+    """Between two nodes that nobody can set, the direction may show under no action at all."""
+    unsettable = actions.unsettable
+    if len(unsettable) < 2:
+        return
+    pairs = [f"{a} and {b}" for i, a in enumerate(unsettable) for b in unsettable[i + 1 :]]
+    shown = "; ".join(pairs[:6]) + ("; ..." if len(pairs) > 6 else "")
+    warnings.warn(
+        f"No action sets {', '.join(unsettable)}. An edge between two of them ({shown}) looks the "
+        f"same in both directions unless another variable that can be set, or a second cause, "
+        f"tells them apart: such an edge may never be certified. Make one of each pair settable, "
+        f"or check with cf.complexity on a model you think likely.",
+        UnidentifiableWarning,
+        stacklevel=3,
+    )
