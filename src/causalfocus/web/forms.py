@@ -7,10 +7,10 @@ from urllib.parse import parse_qs
 from starlette.requests import Request
 
 from causalfocus.campaign import Asked, Specification
-from causalfocus.campaign.samples import number_in, value_in
 from causalfocus.campaign.settings import checked_time
 from causalfocus.errors import InvalidInputError, UnidentifiableError
 from causalfocus.guarantees import DEFAULT_RULE
+from causalfocus.system.words import number_in, value_in
 
 MOST_BYTES = 1_000_000
 

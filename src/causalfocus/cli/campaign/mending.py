@@ -6,7 +6,6 @@ from typing import Annotated, Any
 import typer
 
 from causalfocus.campaign import Campaign, Event
-from causalfocus.campaign.samples import action_in, value_in
 from causalfocus.cli.campaign.options import (
     AsRead,
     Failed,
@@ -18,6 +17,7 @@ from causalfocus.cli.campaign.options import (
 )
 from causalfocus.cli.given import checked_range
 from causalfocus.cli.options import AsJson
+from causalfocus.system.words import action_in, value_in
 
 Reason = Annotated[str, typer.Option(help="Why; kept in the log.")]
 

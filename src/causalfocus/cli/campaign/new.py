@@ -7,7 +7,6 @@ from typing import Annotated, Any
 import typer
 
 from causalfocus.campaign import Campaign, CampaignError, Specification
-from causalfocus.campaign.samples import number_in
 from causalfocus.cli.campaign.options import File, is_at_terminal, pairs_in
 from causalfocus.cli.given import action_set, model_class
 from causalfocus.cli.options import (
@@ -21,6 +20,7 @@ from causalfocus.cli.options import (
 )
 from causalfocus.errors import InvalidInputError
 from causalfocus.guarantees import DEFAULT_RULE
+from causalfocus.system.words import number_in
 
 
 def new(
