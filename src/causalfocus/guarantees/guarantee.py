@@ -227,6 +227,13 @@ class Guarantee(ABC):
         del moments, estimate, course
         return None
 
+    def pair_rounds(self, model: LinearSEM) -> Floats | None:
+        """(p, p), rounds at which every pair of a known system is foretold to be settled; None of a
+        rule that settles all of them together.
+        """
+        del model
+        return None
+
     @abstractmethod
     def estimate(self, moments: Moments) -> LinearSEM:
         """The model to show after these data."""

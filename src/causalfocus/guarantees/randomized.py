@@ -37,6 +37,7 @@ from causalfocus.guarantees.randomized_design import (
     half_ranges_of,
     half_widths_of,
     more_rounds,
+    pair_rounds_for,
     plan_for,
     rival_of,
     rounds_for,
@@ -322,6 +323,10 @@ class RandomizedRule(Guarantee):
         del share
         design = self.own_design(model)
         return max(start, rounds_for(self, model, design.sets, design.shares))
+
+    def pair_rounds(self, model: LinearSEM) -> Floats:
+        design = self.own_design(model)
+        return pair_rounds_for(self, model, design.sets, design.shares)
 
     def rival(self, model: LinearSEM, weights: Floats) -> Rival:
         """The estimate with the entry moved that is settled last."""

@@ -16,7 +16,7 @@ MOST_NAMED = 5
 """Labels that an error repeats."""
 
 
-def labelled(sample: Mapping[str, float | None] | ArrayLike) -> Any:
+def by_label(sample: Mapping[str, float | None] | ArrayLike) -> Any:
     """A Series as a mapping from its labels to its values; anything else as it is.
 
     Labels are not compared with the variables here: what holds for the keys of a mapping holds for

@@ -19,7 +19,7 @@ from causalfocus.errors import InvalidInputError
 from causalfocus.kernels.records import Actions, Model
 from causalfocus.kernels.sums import moment_sums
 from causalfocus.moments.coin_record import CoinRecord
-from causalfocus.moments.labels import in_order, labelled
+from causalfocus.moments.labels import by_label, in_order
 from causalfocus.moments.marks import mark_at, marks_before, training_mark
 from causalfocus.moments.state import State
 from causalfocus.moments.views import RowMoments, Split, TimedRows
@@ -295,7 +295,7 @@ class Moments:
             row cannot be added
         failed : nodes whose setting failed: nobody knows their values but who measured them
         """
-        given = labelled(sample)
+        given = by_label(sample)
         if isinstance(given, Mapping):
             row = self._row_from_mapping(action, given, failed)
         else:

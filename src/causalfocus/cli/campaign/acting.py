@@ -18,9 +18,9 @@ from causalfocus.cli.campaign.options import (
     Note,
     Who,
     delimiter_of,
-    is_at_terminal,
     pairs_in,
 )
+from causalfocus.cli.interview import is_at_terminal
 from causalfocus.cli.options import AsJson
 from causalfocus.errors import AlreadyStoppedError, InvalidInputError
 from causalfocus.system.actions import Action

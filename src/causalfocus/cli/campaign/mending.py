@@ -12,10 +12,10 @@ from causalfocus.cli.campaign.options import (
     File,
     Force,
     Who,
-    is_at_terminal,
     pairs_in,
 )
 from causalfocus.cli.given import checked_range
+from causalfocus.cli.interview import is_at_terminal
 from causalfocus.cli.options import AsJson
 from causalfocus.system.words import action_in, value_in
 
