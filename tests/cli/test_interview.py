@@ -61,11 +61,11 @@ SAID = (
     "Swap them",
     "is not of the form",
     "A number above 0 is needed, got -5",
-    "'5 °C' for this question is not a number",
-    "'free' for this question is not a number",
+    "'5 °C' is not a number",
+    "'free' is not a number",
     "There is a variable 'heater' already",
     "A whole number is needed, 0 or more, got 'two'",
-    "'nan' for this question is not a finite number",
+    "'nan' is not a finite number",
     "A probability between 0 and 1 is needed, got 5",
     "A whole number is needed, 0 or more, got 'x'",
 )
@@ -139,6 +139,18 @@ def test_a_variable_that_drives_others_and_cannot_be_set(person: Ask, tmp_path: 
     assert made.rule == "randomized" and made.space.outcomes == ("level",)
 
 
+def test_answers_that_cannot_be_together_are_not_lost(person: Ask, tmp_path: Path) -> None:
+    """They are shown as a file that can be put right."""
+    flags = ("--min-effect", "1", "--epsilon", "0.7", "--noise", "1")
+    answers = ["", "heat", "", "20:80", "", "flow", "", "1:3", "", "", "", "", "4"]
+    done = person("campaign", "new", "x.campaign", *flags, answers=answers)
+    assert isinstance(done.exception, cf.InvalidInputError) and "how much noise" not in done.output
+    said = done.output[done.output.index("{") : done.output.rindex("}") + 1]
+    (tmp_path / "spec.json").write_text(json.dumps(json.loads(said) | {"epsilon": 0.5}))
+    assert person("campaign", "new", "x.campaign", "--spec", "spec.json").exit_code == 0
+    assert specification_of(tmp_path / "x.campaign")["variables"]["flow"]["range"] == [1, 3]
+
+
 def specification_of(path: Path) -> dict[str, Any]:
     with Campaign.open(path, read_only=True) as campaign:
         found = campaign.specification.to_dict()
@@ -191,7 +203,7 @@ def test_a_plan_asks_for_what_is_missing(person: Ask) -> None:
     more = ("--outcome", "yield", "--rule", "gaussian", "--systems", "1", "--delta", "0.1")
     done = person("plan", *flags, "--min-effect", "0.1", *more, answers=["much", "8", "1", "12"])
     assert done.exit_code == 0, done.output
-    assert "'much' for this question" in done.output and "heat 8, level 1, yield 12" in done.output
+    assert "'much'" in done.output and "heat 8, level 1, yield 12" in done.output
     flags = ("--range", "heat=300:400", "--range", "yield=none", "--outcome", "yield")
     answers = ["5", "8", "20", "12"]
     done = person("plan", *flags, "--systems", "2", answers=answers)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import causalfocus as cf
-from causalfocus.baselines import Random
+from causalfocus.baselines import Certified, Random
 from causalfocus.system.words import action_text
 
 ACTIONS = cf.ActionSet({"heat": (20, 80), "flow": (1, 3), "yield": None}, at_once=2)
@@ -158,6 +158,19 @@ def test_a_row_without_a_number_leaves_asks_to_the_rows_that_name_them() -> None
     other = new_learner()
     other.ask_batch(1)
     assert other.tell_many(frame.drop(columns="ask"))["ask"].isna().tolist() == [False, True, True]
+
+
+def test_baselines_are_told_frames_too() -> None:
+    single = cf.ActionSet({"heat": (20, 80), "flow": (1, 3), "yield": None})
+    learner, other = (Random(single, SPACE, seed=1) for _ in range(2))
+    certified = Certified(Random(single, SPACE, seed=1))
+    frame = pd.DataFrame([GOOD, {**GOOD, "action": "flow=3", "flow": 3.0}, GOOD])
+    assert learner.tell_many(frame)["became"].tolist() == ["evidence"] * 3
+    certified.tell_many(frame)
+    for action in (cf.OBSERVE, cf.do("flow", 3.0), cf.OBSERVE):
+        other.tell(action, {"heat": 50.0, "flow": 2.0, "yield": 9.0} | dict(action.settings))
+    assert told_rows(learner) == told_rows(other) == told_rows(certified)
+    assert learner.ask() == other.ask() and learner.estimate == other.estimate
 
 
 def test_by_number_alone_and_in_two_columns() -> None:

@@ -1,6 +1,5 @@
 """Questions to a person at a terminal: each answer is checked when it is given, and asked again."""
 
-import math
 import sys
 from collections.abc import Callable, Iterable
 from typing import TypeVar
@@ -29,9 +28,17 @@ def ask(question: str, understand: Callable[[str], T], *, default: str | None = 
             typer.secho(said if said.endswith(".") else f"{said}.", fg="red")
 
 
+def plain_number_in(text: str) -> float:
+    """A finite number from an answer."""
+    try:
+        return number_in(text, "")
+    except InvalidInputError as error:
+        raise InvalidInputError(str(error).replace(" for  is", " is")) from None
+
+
 def positive_in(text: str) -> float:
     """A positive number from an answer."""
-    value = number_in(text, "this question")
+    value = plain_number_in(text)
     if not value > 0.0:
         raise InvalidInputError(f"A number above 0 is needed, got {text}")
     return value
@@ -46,8 +53,8 @@ def whole_in(text: str) -> int:
 
 def share_in(text: str) -> float:
     """A probability from an answer."""
-    value = number_in(text, "this question")
-    if not 0.0 < value < 1.0 or math.isnan(value):
+    value = plain_number_in(text)
+    if not 0.0 < value < 1.0:
         raise InvalidInputError(f"A probability between 0 and 1 is needed, got {text}")
     return value
 

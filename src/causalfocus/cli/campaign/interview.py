@@ -20,6 +20,7 @@ from causalfocus.cli.interview import (
     whole_in,
 )
 from causalfocus.errors import InvalidInputError
+from causalfocus.planning.draws import Noise
 from causalfocus.system.action_set import ActionSet
 
 Given = dict[str, Any]
@@ -30,15 +31,16 @@ RANGE: Final = (
 )
 COST: Final = "Cost of a round that sets {}, in money or hours; empty if all cost the same"
 OUTCOME: Final = "{} cannot be set. Is it an outcome, something that drives none of the others"
+KNOWS_NOISE: Final = "Do you know about how much noise there is? It is for the forecast alone"
 AT_ONCE: Final = (
     "How many may be set in one round, 0 for any number; with more it takes fewer rounds"
 )
 
 
-def interview(given: Given) -> tuple[Given, dict[str, float] | None]:
+def interview(given: Given, noise: Noise | None) -> tuple[Given, Noise | None]:
     """Ask for what is missing: the specification, and how much noise there is, if that is known.
 
-    given : what was said already
+    given, noise : what was said already
     """
     found = dict(given)
     if "variables" not in found:
@@ -51,10 +53,8 @@ def interview(given: Given) -> tuple[Given, dict[str, float] | None]:
     settable = [name for name, entry in found["variables"].items() if "range" in entry]
     if "at_once" not in found and len(settable) > 1:
         found["at_once"] = ask(AT_ONCE, whole_in, default="1") or None
-    noise = None
-    if typer.confirm(
-        "Do you know about how much noise there is? It is for the forecast alone", default=False
-    ):
+    is_said = noise is not None or "noise_variance" in found
+    if not is_said and typer.confirm(KNOWS_NOISE, default=False):
         noise = asked_for_each(found["variables"], NOISE, {})
     if "delta" not in found:
         found["delta"] = ask("How often may the result be wrong", share_in, default="0.05")

@@ -125,17 +125,32 @@ def new(
             raise InvalidInputError("Give a specification's file or flags, not both.")
         _make(file, Specification.read(spec), None, as_json=as_json, confirm=False)
         return
-    sizes, is_asked = noise_in(noise or []), False
+    sizes: NoiseSizes | None = noise_in(noise or [])
+    is_asked = False
     if _is_incomplete(given) or _leaves_some_out(given):
         is_asked = is_at_terminal() and not as_json
         if is_asked:
-            given, answered = interview(given)
-            sizes = answered if sizes is None else sizes
+            given, sizes = interview(given, sizes)
         elif _is_incomplete(given):
             _refuse_incomplete(given)
     if given.get("at_once") == 0:
         given["at_once"] = None
-    _make(file, Specification.from_dict(given), sizes, as_json=as_json, confirm=is_asked)
+    chosen = _specification_of(given, is_asked=is_asked)
+    _make(file, chosen, sizes, as_json=as_json, confirm=is_asked)
+
+
+def _specification_of(given: dict[str, Any], *, is_asked: bool) -> Specification:
+    """The specification; if it cannot be, answers are shown, so that nobody has to type them again.
+
+    is_asked : whether there are answers
+    """
+    try:
+        return Specification.from_dict(given)
+    except InvalidInputError:
+        if is_asked:
+            typer.echo("This cannot be. What was said, to be put right in a .json file for --spec:")
+            typer.echo(json.dumps(given, indent=1, ensure_ascii=False))
+        raise
 
 
 def _make(
