@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         probable_model,
     )
     from causalfocus.planning.complexity import Complexity, complexity
+    from causalfocus.planning.plan import Plan, plan
     from causalfocus.system.action_moments import ActionMoments
     from causalfocus.system.action_set import ActionSet
     from causalfocus.system.actions import OBSERVE, Action, do
@@ -58,6 +59,8 @@ _HOME = {
     "Result": "learner.result",
     "Complexity": "planning.complexity",
     "complexity": "planning.complexity",
+    "Plan": "planning.plan",
+    "plan": "planning.plan",
     "Moments": "moments.moments",
     "RowMoments": "moments.views",
     "Alternative": "oracles",
@@ -98,6 +101,7 @@ __all__ = [
     "ModelClass",
     "Moments",
     "NumericalError",
+    "Plan",
     "Result",
     "Round",
     "RowMoments",
@@ -111,6 +115,7 @@ __all__ = [
     "evidence",
     "joint_mle",
     "paper_log_tail",
+    "plan",
     "probable_model",
     "random_sem",
     "run",

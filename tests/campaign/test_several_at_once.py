@@ -13,9 +13,10 @@ from campaign.hands import SPACE, SYSTEM
 from campaign.twins import fill, is_same
 from causalfocus.campaign import Campaign, LogError, Specification
 from causalfocus.campaign.export import event_dict, samples_csv, whole_json
-from causalfocus.campaign.samples import action_in, action_text, read_samples
+from causalfocus.campaign.samples import read_samples
 from causalfocus.campaign.sheet import run_sheet, sheet_csv
 from causalfocus.system.coins import coins_of
+from causalfocus.system.words import action_in, action_text
 
 RANGES = dict.fromkeys(SYSTEM.names, (-2.0, 2.0))
 

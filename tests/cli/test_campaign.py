@@ -170,12 +170,12 @@ def action_of(asked: dict[str, Any]) -> cf.Action:
         (["status", "spec.yaml"], 1, "not an SQLite database"),
         (["new", "rig.campaign", "--spec", "spec.yaml"], 1, "exists already"),
         (["new", "x.campaign"], 2, "Give the variables"),
-        (["new", "x.campaign", "--variable", "a=0:1"], 2, "Give --min-effect"),
+        (["new", "x.campaign", "--variable", "a=0:1"], 2, "--matters a=.... Or give --min-effect"),
         (["new", "x.campaign", "--variable", "a=0:b", "--min-effect", "1"], 2, "not of the form"),
         (
             ["new", "x.campaign", "--variable", "a=0:1", "--min-effect", "1", "--epsilon", "x"],
             2,
-            "epsilon is a number or none",
+            "epsilon is a number, or graph",
         ),
         (["new", "x.campaign", "--spec", "spec.yaml", "--delta", "0.1"], 2, "not both"),
         (["new", "x.campaign", "--spec", "absent.yaml"], 2, "cannot be read"),
@@ -369,23 +369,29 @@ class Terminal:
 def test_a_person_is_asked_for_what_is_missing(tmp_path: Path) -> None:
     person = Terminal(tmp_path, "new", "p.campaign")
     person.answer("about", "Reactor")
-    person.answer("Name", "heater")
-    person.answer("low:high", "20:80")
-    person.answer("Name", "yield")
-    person.answer("low:high", "none")
-    person.answer("Name", "flow")
-    person.answer("low:high", "1:3")
+    for name, span, size in (
+        ("heater", "20:80", "5"),
+        ("yield", "none", "2"),
+        ("flow", "1/3", "1"),
+    ):
+        person.answer("Name", name)
+        person.answer(f"Unit of {name}", "")
+        person.answer("low:high", span)
+        person.answer("worth knowing", size)
+        if span != "none":
+            person.answer("Cost", "")
     person.answer("Name", "")
-    person.answer("smallest effect", "0.2")
-    person.answer("Accuracy", "")
-    person.answer("set in one round", "0")
     person.answer("yield cannot be set. Is it an outcome", "")
     person.answer("invalid input", "y")
-    person.answer("two states only", "flow")
+    person.answer("set in one round", "0")
+    person.answer("how much noise", "n")
+    person.answer("be wrong", "")
+    person.answer("Seed", "")
+    person.answer("Make the campaign", "y")
     assert person.end() == 0, person.seen
     with Campaign.open(tmp_path / "p.campaign") as campaign:
         made = campaign.specification
-        assert made.epsilon == 0.1 and campaign.names == ("heater", "yield", "flow")
+        assert made.epsilon is None and campaign.names == ("heater", "yield", "flow")
         assert made.rule == "randomized" and made.space.outcomes == ("yield",)
         assert made.actions.at_once == 2 and made.actions.switches == ("flow",)
         (asked,) = campaign.next()
@@ -403,18 +409,25 @@ def test_a_person_is_asked_for_what_is_missing(tmp_path: Path) -> None:
 
 
 def test_a_person_may_take_the_rule_that_needs_no_coin(tmp_path: Path) -> None:
-    person = Terminal(tmp_path, "new", "p.campaign", "--min-effect", "1", "--epsilon", "none")
+    person = Terminal(tmp_path, "new", "p.campaign", "--min-effect", "1", "--epsilon", "graph")
     person.answer("about", "")
-    person.answer("Name", "heater")
-    person.answer("low:high", "20:80")
-    person.answer("Name", "level")
-    person.answer("low:high", "none")
+    for name, span in (("heater", "20:80"), ("level", "none")):
+        person.answer("Name", name)
+        person.answer("Unit", "")
+        person.answer("low:high", span)
+        if span != "none":
+            person.answer("Cost", "")
     person.answer("Name", "")
     person.answer("level cannot be set. Is it an outcome", "n")
     person.answer("Take the gaussian rule", "y")
+    person.answer("how much noise", "n")
+    person.answer("be wrong", "")
+    person.answer("Seed", "")
+    person.answer("Make the campaign", "")
     assert person.end() == 0, person.seen
     with Campaign.open(tmp_path / "p.campaign") as campaign:
         assert campaign.specification.rule == "gaussian"
+        assert campaign.specification.epsilon == "graph"
         assert campaign.specification.space.outcomes == ()
 
 

@@ -18,6 +18,7 @@ def test_plan_from_ranges_alone(tmp_path: Path) -> None:
     picture = tmp_path / "plan.png"
     ranges = ("--range", "heat=20:80", "--range", "flow=-1:1", "--range", "yield=none")
     options = (
+        *("--min-effect", "0.15", "--noise", "1"),
         "--outcome",
         "yield",
         "--systems",
@@ -66,7 +67,7 @@ def test_plan_for_a_model(tmp_path: Path) -> None:
     done = plan("--model", str(path))
     assert done.returncode == 0, done.stderr
     assert "hardest to rule out" in done.stdout and "with X2 -> X1" in done.stdout
-    blind = ("--range", "X1=none", "--range", "X2=none", "--noise", "0.1", "9")
+    blind = ("--range", "X1=none", "--range", "X2=none", "--noise-variance", "0.1", "9")
     hopeless = plan("--model", str(path), *blind, "--rule", "gaussian")
     assert hopeless.returncode == 1
     assert "X1 -> X2 reversed" in hopeless.stdout and "never" in hopeless.stdout

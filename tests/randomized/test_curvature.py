@@ -335,7 +335,7 @@ def test_replay_gives_the_same_to_the_bit() -> None:
 def test_the_second_coins_of_an_ask_are_those_of_its_number() -> None:
     one = Curved(seed=2)
     learner, n_middles = one.learner, 0
-    for _ in range(200):
+    for _ in range(400):
         action = learner.ask()
         ask = learner.pending[-1]
         probes = probes_of(learner.seed, ask.number, ask.with_second, NAMES)
@@ -345,5 +345,5 @@ def test_the_second_coins_of_an_ask_are_those_of_its_number() -> None:
             n_middles += value == 3.0
         learner.tell(action, one.respond(action, 0.0))
     assert n_middles > 3
-    assert sum(learner.counts.values()) == 200 == learner.state.counts.sum()
-    assert learner.cost == 200.0
+    assert sum(learner.counts.values()) == 400 == learner.state.counts.sum()
+    assert learner.cost == 400.0

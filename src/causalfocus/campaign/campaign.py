@@ -1,7 +1,7 @@
 """A campaign: a learner whose samples come over days, by several hands, kept in one file."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, Self
@@ -10,12 +10,13 @@ from causalfocus.campaign.entry import Entry, as_text, by_whom
 from causalfocus.campaign.events import Event
 from causalfocus.campaign.file import PATIENCE, CampaignFile
 from causalfocus.campaign.ledger import Ledger
-from causalfocus.campaign.matching import match_action, pending_action, refuse_known
-from causalfocus.campaign.mending import Mending
-from causalfocus.campaign.playback import Asked, Playback
+from causalfocus.campaign.matching import match_action, pending_action
+from causalfocus.campaign.playback import Asked
 from causalfocus.campaign.requests import checked_key, require_same
-from causalfocus.campaign.settings import Details, checked_time, far_facts, require_round
+from causalfocus.campaign.rounds import told_event
+from causalfocus.campaign.settings import Details
 from causalfocus.campaign.specification import Specification
+from causalfocus.campaign.tables import Tables
 from causalfocus.errors import InvalidInputError
 from causalfocus.guarantees import DEFAULT_RULE
 from causalfocus.learner.protocol import Sample
@@ -36,7 +37,7 @@ MOST_ASKED: Final = 1000
 """Actions that may be out at once."""
 
 
-class Campaign(Mending):
+class Campaign(Tables):
     """A durable run of FOCUS: ask, record, stop with a certificate; the file holds every step.
 
     Make one with `create` or `open`. Several processes may have the same file open: each sees what
@@ -193,9 +194,9 @@ class Campaign(Mending):
 
         Parameters
         ----------
-        sample : a mapping from name to value, or one number per variable in their order; None for
-            what could not be measured. Of a variable that was set, what it achieved; what was asked
-            for if it is left out
+        sample : a mapping from name to value, a pandas Series by its labels, or one number per
+            variable in their order; None for what could not be measured. Of a variable that was
+            set, what it achieved; what was asked for if it is left out
         id : of the pending action that was performed
         action : what was done, if it was not asked for. Without both, the one pending action
         failed : variables that were to be set and, as you know without looking at their values,
@@ -283,48 +284,6 @@ class Campaign(Mending):
             )
         )
 
-    def import_samples(
-        self,
-        samples: Sequence[tuple[Action, Sample] | tuple[Action, Sample, Details]],
-        *,
-        who: str | None = None,
-        note: str = "",
-        again: bool = False,
-        force: str = "",
-        on_learned: Callable[[int], None] = lambda _: None,
-    ) -> int:
-        """Keep past samples with the actions that they came from: all of them, or none.
-
-        They count in the given order, which should be that of their collection. They are learned
-        from before they are written, so an interruption leaves nothing behind.
-
-        Parameters
-        ----------
-        samples : actions and what came of them, and what is said beside
-        who, note : free texts
-        again : take them although some are in the log already, to the last digit; without it they
-            are refused. To count samples twice would certify what is not certain
-        force : the word for actions that are not allowed now, such as values outside of a range
-        on_learned : called with the rounds so far while the learner takes them in
-        """
-        by, about = by_whom(who), as_text(note)
-
-        def events(playback: Playback) -> list[Event]:
-            found = []
-            for number, (action, sample, *more) in enumerate(samples, 1):
-                details = replace(more[0], force=force) if more else Details(force=force)
-                try:
-                    event = told_event(playback, action, sample, details)
-                except InvalidInputError as error:
-                    raise InvalidInputError(f"Sample {number}: {error}") from None
-                place = playback.n_samples + number
-                found.append(replace(event, kind="imported", round=place, who=by, note=about))
-            if not again:
-                refuse_known(found, playback, self._log)
-            return found
-
-        return len(self._ledger.learn_and_write(events, on_learned))
-
     def note(self, text: str, *, who: str | None = None) -> Event:
         """Write something down."""
         if not text.strip():
@@ -338,24 +297,6 @@ class Campaign(Mending):
             if not entry.playback.learner.has_stopped:
                 raise InvalidInputError("The campaign has not stopped: there is nothing to resume.")
             return entry.add(Event(kind="continued", who=by_whom(who), note=as_text(note)))
-
-
-def told_event(playback: Playback, action: Action, sample: Sample, details: Details) -> Event:
-    """The event of one more round, checked; it says itself if a setting was too far off."""
-    actions, failed = playback.specification.actions, tuple(dict.fromkeys(details.failed))
-    row = playback.as_row(action, sample, failed)
-    require_round(actions, action, row, details)
-    return Event(
-        kind="told",
-        round=playback.n_samples + 1,
-        action=action,
-        sample=row,
-        facts=far_facts(actions, action, row, failed),
-        failed=failed,
-        reason=as_text(details.force.strip()) or None,
-        performed=checked_time(details.performed),
-        key=details.key,
-    )
 
 
 def as_asked(event: Event) -> Asked:

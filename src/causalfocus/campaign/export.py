@@ -11,38 +11,31 @@ from typing import Any
 from causalfocus.campaign.campaign import Campaign
 from causalfocus.campaign.events import Event
 from causalfocus.campaign.plain_actions import action_facts
-from causalfocus.campaign.playback import amend, as_told
-from causalfocus.campaign.samples import action_text
+from causalfocus.campaign.rounds import AFTER, BEFORE, standing_rounds
 from causalfocus.campaign.specification import FORMULAS
 from causalfocus.campaign.status import status
+from causalfocus.system.words import action_text
 
 
 def samples_csv(campaign: Campaign) -> Iterator[str]:
     """The samples as they stand, a line each, as `campaign import` reads them; those that were
     withdrawn are left out.
     """
-    names, amended = campaign.names, campaign.amendments()
-    yield _as_line(["round", "at", "performed", "who", "id", "action", "failed", *names, "note"])
-    for event in campaign.iterate():
-        if not event.brings_sample or event.action is None:
-            continue
-        told = as_told(event, len(names))
-        for by in amended.get(event.round or 0, ()):
-            told = amend(told, by, len(names))
-        if not told.withdrawn:
-            yield _as_line(
-                [
-                    event.round,
-                    event.at,
-                    event.performed or "",
-                    _harmless(event.who),
-                    "" if event.ask is None else event.ask,
-                    action_text(told.action),
-                    "; ".join(told.failed),
-                    *map(_value_text, told.sample.tolist()),
-                    _harmless(event.note),
-                ]
-            )
+    yield _as_line([*BEFORE, *campaign.names, *AFTER])
+    for event, told in standing_rounds(campaign.iterate(), campaign.amendments(), campaign.names):
+        yield _as_line(
+            [
+                event.round,
+                event.at,
+                event.performed or "",
+                _harmless(event.who),
+                "" if event.ask is None else event.ask,
+                action_text(told.action),
+                "; ".join(told.failed),
+                *map(_value_text, told.sample.tolist()),
+                _harmless(event.note),
+            ]
+        )
 
 
 def _value_text(value: float) -> str:

@@ -22,6 +22,7 @@ from causalfocus.campaign.specification import Specification
 from causalfocus.campaign.view import CampaignView
 from causalfocus.errors import InvalidInputError
 from causalfocus.learner.protocol import Told
+from causalfocus.moments.labels import by_label
 from causalfocus.system.actions import Action
 from causalfocus.system.names import position
 
@@ -51,7 +52,7 @@ class Mending(CampaignView):
         Parameters
         ----------
         number : of the round
-        values : of the variables that were wrong
+        values : of the variables that were wrong, by name: a mapping or a pandas Series
         reason : what went wrong
         action : what was really done, if that was wrong
         failed : all settings that failed, if that was wrong
@@ -60,7 +61,7 @@ class Mending(CampaignView):
         """
         if not reason.strip():
             raise InvalidInputError("Say what was wrong: a reason is needed.")
-        given = dict(values or {})
+        given = {} if values is None else dict(by_label(values))
         if not given and action is None and failed is None:
             raise InvalidInputError(
                 "Give the variables that were wrong with their true values, the action that was "

@@ -9,6 +9,7 @@ from causalfocus.campaign.events import Event, sample_text
 from causalfocus.campaign.settings import Details
 from causalfocus.errors import InvalidInputError
 from causalfocus.learner.protocol import Sample
+from causalfocus.moments.labels import by_label
 from causalfocus.moments.moments import Moments
 from causalfocus.system.actions import OBSERVE, Action
 
@@ -38,7 +39,7 @@ def require_same(
     sample, number, action, details : what it says now; number and action as far as it does
     names : of the variables by now; those that were added since need not be given
     """
-    then = names[: len(known.sample or ())]
+    then, sample = names[: len(known.sample or ())], by_label(sample)
     if isinstance(sample, Mapping):
         sample = {name: value for name, value in sample.items() if name in then}
     elif np.ndim(sample) == 1:

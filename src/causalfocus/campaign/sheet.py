@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from causalfocus.campaign.campaign import Campaign
 from causalfocus.campaign.playback import Asked
-from causalfocus.campaign.samples import action_text
 from causalfocus.system.actions import Action
+from causalfocus.system.words import action_text
 
 
 @dataclass(frozen=True)

@@ -141,16 +141,7 @@ class Specification:
         Asked of new names only: in an older file one may be there that has got a meaning since.
         """
         for name in self.names if names is None else names:
-            if name in RESERVED:
-                raise InvalidInputError(
-                    f"A variable cannot be called {name!r}: in files of samples that means "
-                    f"something else. Choose another, for example {name + '_1'!r}."
-                )
-            if name.startswith(FORMULAS):
-                raise InvalidInputError(
-                    f"A variable cannot be called {name!r}: in a file of samples a spreadsheet "
-                    f"would take it for a formula. Begin it with a letter."
-                )
+            require_free_name(name)
 
     def learner(self) -> Focus:
         """A learner that has seen nothing."""
@@ -286,6 +277,20 @@ class Specification:
             except json.JSONDecodeError as error:
                 raise InvalidInputError(f"{path} is not JSON: {error}.") from None
         return cls.from_dict(_from_yaml(path, text))
+
+
+def require_free_name(name: str) -> None:
+    """Raise if a name means something else in files of samples."""
+    if name in RESERVED:
+        raise InvalidInputError(
+            f"A variable cannot be called {name!r}: in files of samples that means something else. "
+            f"Choose another, for example {name + '_1'!r}."
+        )
+    if name.startswith(FORMULAS):
+        raise InvalidInputError(
+            f"A variable cannot be called {name!r}: in a file of samples a spreadsheet would take "
+            f"it for a formula. Begin it with a letter."
+        )
 
 
 def is_from_before_coins(document: str) -> bool:

@@ -46,15 +46,15 @@ def action_set(
     return ActionSet(
         spans,
         names,
-        costs=_numbers(costs, "cost", "X1=5 or observe=1"),
+        costs=numbers_by_name(costs, "cost", "X1=5 or observe=1"),
         at_once=at_once or None,
-        change_costs=_numbers(change_costs, "change cost", "X1=30"),
+        change_costs=numbers_by_name(change_costs, "change cost", "X1=30"),
         tolerances=tolerances,
         switches=switches or (),
     )
 
 
-def _numbers(texts: Sequence[str], what: str, example: str) -> dict[str, float]:
+def numbers_by_name(texts: Sequence[str], what: str, example: str) -> dict[str, float]:
     """Numbers by name, from texts such as X1=5."""
     found: dict[str, float] = {}
     for text in texts:
@@ -66,9 +66,21 @@ def _numbers(texts: Sequence[str], what: str, example: str) -> dict[str, float]:
     return found
 
 
+def noise_in(texts: Sequence[str]) -> float | dict[str, float] | None:
+    """Standard deviations by name, from texts such as yield=3, or one for all; None if none."""
+    if len(texts) == 1 and "=" not in texts[0]:
+        try:
+            return float(texts[0])
+        except ValueError:
+            raise InvalidInputError(f"The noise {texts[0]!r} must be yield=3, or 3.") from None
+    return numbers_by_name(texts, "noise", "yield=3") or None
+
+
 def model_class(
-    bounds: tuple[float, float | None, tuple[float, float] | None],
+    bounds: tuple[float | None, float | None, tuple[float, float] | None],
     *,
+    matters: Mapping[str, float] | None = None,
+    widths: Mapping[str, float] | None = None,
     intercept: bool,
     outcomes: Sequence[str] | None,
     forbidden: Sequence[str] | None,
@@ -79,10 +91,24 @@ def model_class(
     Parameters
     ----------
     bounds : smallest effect, largest effect, range of the noise variances
+    matters, widths : in the units of the variables, in the place of the smallest effect
     forbidden : effects that there cannot be, as texts such as flow=heat, the cause first
     """
-    pairs = [_split(text, "forbidden effect", "flow=heat") for text in forbidden or ()]
-    return ModelClass(*bounds, intercept, outcomes=outcomes or (), forbidden=pairs, acyclic=acyclic)
+    pairs = pairs_of_effects(forbidden or ())
+    return ModelClass(
+        *bounds,
+        intercept,
+        matters=matters or None,
+        widths=widths or {},
+        outcomes=outcomes or (),
+        forbidden=pairs,
+        acyclic=acyclic,
+    )
+
+
+def pairs_of_effects(texts: Sequence[str]) -> list[list[str]]:
+    """Pairs of a cause and an effect, from texts such as flow=heat."""
+    return [list(_split(text, "forbidden effect", "flow=heat")) for text in texts]
 
 
 def about_from(texts: Sequence[str] | None) -> list[str | tuple[str, str] | Total] | None:

@@ -34,7 +34,32 @@ Switches = Annotated[
 Reach = Annotated[float, typer.Option(help="Nodes without a range: -reach to reach.")]
 MinEffect = Annotated[float, typer.Option(help="Smallest effect of the class.")]
 MaxEffect = Annotated[float, typer.Option(help="Largest effect of the class.")]
-NoiseRange = Annotated[tuple[float, float], typer.Option(help="Range of the noise variances.")]
+NoiseRange = Annotated[
+    tuple[float, float], typer.Option("--noise-variance", help="Range of the noise variances.")
+]
+GivenNoiseRange = Annotated[
+    tuple[float, float] | None,
+    typer.Option("--noise-variance", help="Range of the noise variances, of the class."),
+]
+SmallestEffect = Annotated[
+    float | None,
+    typer.Option("--min-effect", help="Smallest effect that matters, per unit of its cause."),
+]
+LargestEffect = Annotated[
+    float | None, typer.Option("--max-effect", help="Largest effect of the class.")
+]
+Matters = Annotated[
+    list[str] | None,
+    typer.Option(help="Change of a variable that is worth knowing: yield=8; repeatable."),
+]
+Widths = Annotated[
+    list[str] | None,
+    typer.Option("--width", help="How far what cannot be set moves: level=3; repeatable."),
+]
+Noise = Annotated[
+    list[str] | None,
+    typer.Option(help="Standard deviation of what others do not cause: yield=3, or 3 for all."),
+]
 Intercept = Annotated[bool, typer.Option(help="Allow constants in the equations.")]
 Density = Annotated[float, typer.Option(help="Probability of an edge, to draw.")]
 AnyRule = Annotated[RuleName, typer.Option("--rule", help="Which rule stops.")]

@@ -122,7 +122,7 @@ class Guarantee(ABC):
     """Whether Theorem lower_bound speaks of the claim."""
 
     takes_questions: ClassVar[bool] = False
-    """Whether less may be asked for than all direct effects, or total effects."""
+    """Whether less may be asked for than all direct effects, or total ones."""
 
     def __post_init__(self) -> None:
         if not (self.about.is_everything or self.takes_questions):
@@ -236,6 +236,11 @@ class Guarantee(ABC):
         along the present plan; None of a rule that foretells from the start alone.
         """
         del moments, estimate, course
+        return None
+
+    def pair_rounds(self, model: LinearSEM) -> Floats | None:
+        """(p, p), rounds foretold for every pair of a known system; None if all are settled at once."""
+        del model
         return None
 
     @abstractmethod

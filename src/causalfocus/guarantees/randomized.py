@@ -37,6 +37,7 @@ from causalfocus.guarantees.randomized_decision import RandomizedDecision
 from causalfocus.guarantees.randomized_design import (
     design_of,
     more_rounds,
+    pair_rounds_for,
     plan_for,
     rival_of,
     rounds_for,
@@ -50,7 +51,7 @@ from causalfocus.guarantees.randomized_record import (
     without_ask,
 )
 from causalfocus.guarantees.terms import OwnDesign, Rival, Spread, claim_of_effects
-from causalfocus.guarantees.total_effects import total_effects_by_coins, total_gaps
+from causalfocus.guarantees.total_effects import refuted_totals, total_effects_by_coins, total_gaps
 from causalfocus.guarantees.verdicts import Interval
 from causalfocus.kernels.randomized.records import Bids
 from causalfocus.moments.coin_record import CoinRecord
@@ -266,9 +267,8 @@ class RandomizedRule(Guarantee):
         ]
         if moments.coins is not None:
             found += guard_alarms(moments.coins.guards, kept, names)
-            totals = moments.coins.kept_totals
-            for j, k in np.argwhere(totals.low > totals.high):
-                found.append(Alarm("total", names[j], names[k], None, self.threshold))
+            for j, k, kind in refuted_totals(self, moments.coins):
+                found.append(Alarm(kind, names[j], names[k], None, self.threshold))
         return tuple(sorted(found, key=lambda alarm: -alarm.evidence))
 
     def intervals(self, moments: Moments, estimate: LinearSEM) -> tuple[Interval, ...]:
@@ -318,6 +318,10 @@ class RandomizedRule(Guarantee):
         del share
         design = self.own_design(model)
         return max(start, rounds_for(self, model, design.sets, design.shares))
+
+    def pair_rounds(self, model: LinearSEM) -> Floats:
+        design = self.own_design(model)
+        return pair_rounds_for(self, model, design.sets, design.shares)
 
     def rival(self, model: LinearSEM, weights: Floats) -> Rival:
         """The estimate with the entry moved that is settled last."""

@@ -311,23 +311,27 @@ def rounds_for(rule: "RandomizedRule", model: LinearSEM, sets: Bools, shares: Fl
     order, with the logarithm of that many tosses.
     """
     alone = float(rounds_alone_to_go(rule, None, model).sum())
-    return alone + (_rounds_for_rows(rule, model, sets, shares) if rule.scope.rows.any() else 0.0)
+    if not rule.scope.rows.any():
+        return alone
+    return alone + float(pair_rounds_for(rule, model, sets, shares).max())
 
 
-def _rounds_for_rows(
+def pair_rounds_for(
     rule: "RandomizedRule", model: LinearSEM, sets: Bools, shares: Floats
-) -> float:
-    rounds = 1.0
+) -> Floats:
+    """(p, p), rounds at which every pair is settled on the way; 0 where nothing is asked."""
+    rounds, found = 1.0, np.zeros((rule.p, rule.p))
     for _ in range(8):
         task = task_of(rule, model, None, 0.5 * rounds)
         responses = responses_to(task.weights, task.half_ranges > 0.0, sets)
         means = means_of(sets, shares / shares.sum(), responses)
         nothing = np.zeros((rule.p, rule.p))
-        found = float(ratios(loads_of(task.stand(nothing), means), means.tosses).max())
-        if not math.isfinite(found) or abs(found - rounds) < 1e-3 * rounds:
+        found = ratios(loads_of(task.stand(nothing), means), means.tosses)
+        last = float(found.max())
+        if not math.isfinite(last) or abs(last - rounds) < 1e-3 * rounds:
             return found
-        rounds = max(found, 1.0)
-    return rounds
+        rounds = max(last, 1.0)
+    return found
 
 
 def rival_of(rule: "RandomizedRule", model: LinearSEM, sets: Bools, weights: Floats) -> Rival:

@@ -1,7 +1,8 @@
 """Every pair of variables in one table of total effects, and what each waits for."""
 
 import math
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
@@ -64,6 +65,26 @@ def total_effects_by_coins(
                     )
                 )
     return tuple(found)
+
+
+def refuted_totals(
+    rule: "RandomizedRule", coins: CoinRecord
+) -> Iterator[tuple[int, int, Literal["total", "loop"]]]:
+    """Yield the pairs, effect and cause, of which no total effect is left, and by what name.
+
+    Where loops are ruled out, what is certain of direct effects closes ways. If some number is left
+    without that, it is the loops that are refuted, and not that there is one number.
+    """
+    kept = coins.kept_totals
+    places = np.argwhere(kept.low > kept.high)
+    if len(places) == 0:
+        return
+    fresh = kept
+    if coins.unclosed is not None:
+        before = no_total_intervals(rule.unknown)
+        fresh = totals_at(coins.totals, rule.scope, rule.threshold, coins.unclosed, before)
+    for j, k in places.tolist():
+        yield j, k, "total" if fresh.low[j, k] > fresh.high[j, k] else "loop"
 
 
 def shown_totals(

@@ -5,13 +5,15 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 from causalfocus.errors import InvalidInputError
 from causalfocus.guarantees.effects import Effect, TotalEffect
+from causalfocus.system.convert import frame_of, pairs_to_networkx
 
 if TYPE_CHECKING:
+    import networkx as nx
     import pandas as pd
 
 HEADINGS: Final = ("cause", "effect", "estimate", "interval", "verdict", "rounds")
@@ -86,9 +88,32 @@ class EffectTable(Sequence[AnyEffect]):
 
     def to_frame(self) -> pd.DataFrame:
         """One line per pair."""
-        import pandas as pd
+        names = [one.name for one in fields(self._rows[0])] if self._rows else ["cause", "effect"]
+        return frame_of({name: [getattr(one, name) for one in self._rows] for name in names})
 
-        return pd.DataFrame([asdict(one) for one in self._rows])
+    def to_networkx(self, *, every_pair: bool = False) -> nx.DiGraph:
+        """A directed graph from cause to effect. Edges carry `weight`, the estimate; `low` and
+        `high`, its interval, infinite where there is no bound yet; and `verdict`.
+
+        every_pair : whether all pairs are edges; else those whose effect is there for certain, or
+            that the estimate shows
+        """
+        names = dict.fromkeys(name for one in self._rows for name in (one.effect, one.cause))
+        return pairs_to_networkx(
+            list(names),
+            (
+                {
+                    "cause": one.cause,
+                    "effect": one.effect,
+                    "weight": one.estimate,
+                    "low": one.low,
+                    "high": one.high,
+                    "verdict": one.verdict,
+                }
+                for one in self._rows
+                if every_pair or one.is_present or one.estimate != 0.0
+            ),
+        )
 
     def __repr__(self) -> str:
         settled = f"{self.n_settled} of {self.n_asked} pairs settled"

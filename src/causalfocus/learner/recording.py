@@ -16,6 +16,7 @@ from causalfocus.learner.protocol import Sample, Told, checked_failures
 from causalfocus.learner.seed import checked_seed
 from causalfocus.learner.state import Asks, LearnerState
 from causalfocus.learner.tallies import cost_of, tally
+from causalfocus.learner.telling import Telling
 from causalfocus.moments.coin_record import CoinRecord
 from causalfocus.moments.moments import Moments
 from causalfocus.moments.state import State as MomentState
@@ -25,7 +26,7 @@ from causalfocus.system.choices import Choices
 S = TypeVar("S", bound=LearnerState)
 
 
-class Recording(ABC, Generic[S]):
+class Recording(Telling, ABC, Generic[S]):
     """A learner's log, and its state after it.
 
     Parameters
@@ -190,7 +191,7 @@ class Recording(ABC, Generic[S]):
         return chosen
 
     def _blocks_after(self, asks: Iterable[Ask]) -> Blocks:
-        """The blocks after some more asks; those whose numbers are known already change nothing."""
+        """The blocks after some more asks; those with known numbers change nothing."""
         blocks, issued = self._state.asks.blocks, self._state.asks.issued
         for ask in asks:
             if blocks and ask.number > issued:
@@ -244,7 +245,7 @@ class Recording(ABC, Generic[S]):
     def tell(
         self, action: Action, sample: Sample, *, failed: Iterable[str] = (), ask: int | None = None
     ) -> None:
-        """Take in one sample, asked for or not: a mapping from name to value, or p numbers.
+        """Take in one sample, asked for or not.
 
         It answers the first pending ask for its action, if there is one, so what was asked for more
         than once is to be told in the order of asking; or the ask that is named. The value of a
@@ -255,8 +256,9 @@ class Recording(ABC, Generic[S]):
         Parameters
         ----------
         action : what was asked of the system
-        sample : what came of it; None or nan for what could not be measured: the round then stays
-            in the log and counts for no evidence
+        sample : what came of it: a mapping from name to value, a pandas Series by its labels, or p
+            numbers in order; None or nan for what could not be measured: the round then stays in
+            the log and counts for no evidence
         failed : nodes of the action of which the rig, or you, know without looking at the values
             that they were not set: they count as free, and their values must be given
         ask : number of the pending ask that it answers
@@ -352,10 +354,7 @@ class Recording(ABC, Generic[S]):
         return asks.settle(told.ask)
 
     def _other_cost_of(self, action: Action, *, is_listed: bool) -> dict[str, Any]:
-        """What becomes of the costs that are not tallied when an action is told.
-
-        is_listed : whether it is an action of the set
-        """
+        """What becomes of the costs that are not tallied when an action is told."""
         if is_listed and not self.actions.change_costs:
             return {}
         last, spent = self._state.last, self._state.other_cost

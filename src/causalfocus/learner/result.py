@@ -1,7 +1,11 @@
 """What a learner has to say."""
 
+from __future__ import annotations
+
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from causalfocus.guarantees.decision import Decision
 from causalfocus.guarantees.guarantee import Guarantee
@@ -10,8 +14,12 @@ from causalfocus.learner.advice import advice
 from causalfocus.learner.tallies import cost_of, tally
 from causalfocus.moments.moments import Moments
 from causalfocus.system.actions import Action
+from causalfocus.system.convert import frame_of
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.sizes import Accuracy
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +51,25 @@ class Result:
     epsilon: Accuracy | None
     counts: dict[Action, int]
     cost: float
+
+    def to_frame(self) -> pd.DataFrame:
+        """One line per reported effect: cause, effect, weight, the ends of its interval (missing
+        where there is none), and whether the model is certified.
+        """
+        ends = {(one.cause, one.effect): (one.low, one.high) for one in self.intervals}
+        none = math.nan, math.nan
+        edges = self.model.edges
+        lows, highs = ([ends.get(edge[:2], none)[i] for edge in edges] for i in (0, 1))
+        rows: dict[str, list[Any]] = {
+            "cause": [cause for cause, _, _ in edges],
+            "effect": [effect for _, effect, _ in edges],
+            "weight": [weight for _, _, weight in edges],
+            "low": lows,
+            "high": highs,
+            "certified": [self.certified] * len(edges),
+        }
+        types = dict.fromkeys(("weight", "low", "high"), "float64") | {"certified": "bool"}
+        return frame_of(rows, types=types)
 
 
 def result_of(

@@ -19,6 +19,7 @@ from causalfocus.errors import InvalidInputError
 from causalfocus.kernels.records import Actions, Model
 from causalfocus.kernels.sums import moment_sums
 from causalfocus.moments.coin_record import CoinRecord
+from causalfocus.moments.labels import by_label, in_order
 from causalfocus.moments.marks import mark_at, marks_before, training_mark
 from causalfocus.moments.state import State
 from causalfocus.moments.views import RowMoments, Split, TimedRows
@@ -122,7 +123,8 @@ class Moments:
         return self._state.n
 
     def add(self, action: Action, sample: Mapping[str, float | None] | ArrayLike) -> None:
-        """Add one sample: a mapping from name to value, or p numbers in the order of the names.
+        """Add one sample: a mapping from name to value, a pandas Series by its labels, or p numbers
+        in the order of the names.
 
         A node that was set may be left out of a mapping; if it is there, its value is what the
         setting achieved, and that is what others are regressed on. On an error nothing is added.
@@ -140,10 +142,12 @@ class Moments:
         self._state = replace(self._state, n=self._state.n + 1.0)
 
     def add_many(self, actions: Sequence[Action], samples: ArrayLike) -> None:
-        """Add samples in bulk, one row and one action each. On an error nothing is added."""
+        """Add samples in bulk, one row and one action each; the columns of a DataFrame go by their
+        names. On an error nothing is added.
+        """
         if isinstance(actions, Action):
             raise InvalidInputError("add_many takes one action per sample; use add for one sample.")
-        matrix = _as_floats(samples)
+        matrix = _as_floats(in_order(samples, self.names))
         if matrix.ndim != 2 or matrix.shape != (len(actions), len(self.names)):
             raise InvalidInputError(
                 f"samples must have one row for each of the {len(actions)} actions and one column "
@@ -291,10 +295,11 @@ class Moments:
             row cannot be added
         failed : nodes whose setting failed: nobody knows their values but who measured them
         """
-        if isinstance(sample, Mapping):
-            row = self._row_from_mapping(action, sample, failed)
+        given = by_label(sample)
+        if isinstance(given, Mapping):
+            row = self._row_from_mapping(action, given, failed)
         else:
-            row = _as_floats(sample)
+            row = _as_floats(given)
             if row.shape != (len(self.names),):
                 raise InvalidInputError(
                     f"A sample is {len(self.names)} numbers, for {', '.join(self.names)}; "
@@ -307,7 +312,11 @@ class Moments:
         self, action: Action, sample: Mapping[str, float | None], failed: Collection[str]
     ) -> Floats:
         for name in sample:
-            position(name, self.names)
+            if name not in self.names:
+                raise InvalidInputError(
+                    f"There is no node named {name!r}. The nodes are {', '.join(self.names)}. "
+                    f"Leave it out of the sample, or give it the name of a node."
+                )
         require_action(action)
         given = {**{n: v for n, v in action.settings if n not in failed}, **sample}
         missing = [name for name in self.names if name not in given]

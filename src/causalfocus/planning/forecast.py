@@ -175,7 +175,7 @@ def drawn_forecasts(
     actions: ActionSet,
     space: ModelClass,
     *,
-    epsilons: Sequence[float],
+    epsilons: Sequence[Accuracy | None],
     deltas: Sequence[float],
     rule: Rule = DEFAULT_RULE,
 ) -> Iterator[tuple[Forecast, ...]]:

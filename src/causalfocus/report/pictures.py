@@ -13,6 +13,7 @@ from causalfocus.arrays import Floats
 from causalfocus.errors import MissingExtraError
 from causalfocus.learner.result import Result
 from causalfocus.planning.forecast import Outlook
+from causalfocus.planning.plan import epsilon_in_words
 from causalfocus.report.layout import Layout, Point, layers_of
 from causalfocus.report.spending import by_words
 from causalfocus.system.action_set import ActionSet
@@ -190,7 +191,12 @@ def outlook_picture(
             continue
         deltas = [row.delta for row in rows]
         style = {"color": SERIES[i % len(SERIES)], "marker": MARKERS[i % len(MARKERS)]}
-        left.plot(deltas, [row.rounds for row in rows], label=f"epsilon {epsilon:g}", **style)
+        left.plot(
+            deltas,
+            [row.rounds for row in rows],
+            label=f"epsilon {epsilon_in_words(epsilon)}",
+            **style,
+        )
         highs = [min(row.high, 1e3 * row.rounds) for row in rows]
         left.fill_between(
             deltas, [row.low for row in rows], highs, color=style["color"], alpha=0.15, linewidth=0

@@ -7,13 +7,14 @@ reach these functions through their own methods.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from causalfocus.arrays import Floats
 from causalfocus.errors import InvalidInputError, MissingExtraError
+from causalfocus.system.names import position
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -21,10 +22,17 @@ if TYPE_CHECKING:
 
 
 def to_networkx(
-    names: Sequence[str], weights: Floats, noise_variances: Floats, intercepts: Floats
+    names: Sequence[str],
+    weights: Floats,
+    noise_variances: Floats,
+    intercepts: Floats,
+    *,
+    loops: bool = False,
 ) -> nx.DiGraph:
-    """A directed graph; edges carry `weight`, nodes `noise_variance` and `intercept`."""
-    graph = _library("networkx").DiGraph()
+    """A directed graph; edges carry `weight`, nodes `noise_variance` and `intercept`, and the graph
+    itself `loops` if there are some.
+    """
+    graph = _library("networkx").DiGraph(**({"loops": True} if loops else {}))
     for j, name in enumerate(names):
         graph.add_node(
             name, noise_variance=float(noise_variances[j]), intercept=float(intercepts[j])
@@ -34,17 +42,60 @@ def to_networkx(
     return graph
 
 
-def from_networkx(graph: nx.DiGraph) -> tuple[Floats, list[float], list[float], list[str]]:
-    """Weights, noise variances, intercepts and names of a graph made by `to_networkx`."""
+def from_networkx(
+    graph: nx.DiGraph,
+    noise_variances: float | Mapping[str, float] | None = None,
+    loops: bool | None = None,
+) -> dict[str, Any]:
+    """What a model is made from, by name, out of a directed graph.
+
+    Parameters
+    ----------
+    graph : edges have a `weight`; nodes may have a `noise_variance` and an `intercept`
+    noise_variances : of nodes that have none of their own: one for all, or by name
+    loops : None for what the graph says
+    """
+    if not (hasattr(graph, "is_directed") and graph.is_directed()) or graph.is_multigraph():
+        raise InvalidInputError(
+            f"A model is made of a networkx.DiGraph, with one edge from a cause to an effect; got "
+            f"{type(graph).__name__}."
+        )
     at = {node: i for i, node in enumerate(graph.nodes)}
+    names = [str(node) for node in at]
+    known = noise_variances if isinstance(noise_variances, Mapping) else {}
+    for name in known:
+        position(name, names)
     weights = np.zeros((len(at), len(at)))
     for cause, effect, data in graph.edges(data=True):
         weights[at[effect], at[cause]] = _attribute(data, "weight", f"edge {cause} -> {effect}")
-    variances = [
-        _attribute(data, "noise_variance", f"node {node}") for node, data in graph.nodes(data=True)
+    variances = []
+    for name, (_, data) in zip(names, graph.nodes(data=True), strict=True):
+        other = known.get(name) if isinstance(noise_variances, Mapping) else noise_variances
+        given = data if "noise_variance" in data or other is None else {"noise_variance": other}
+        variances.append(
+            _attribute(given, "noise_variance", f"node {name}", "or give noise_variances=...")
+        )
+    intercepts = [
+        _attribute({"intercept": 0.0} | data, "intercept", f"node {node}")
+        for node, data in graph.nodes(data=True)
     ]
-    intercepts = [float(data.get("intercept", 0.0)) for _, data in graph.nodes(data=True)]
-    return weights, variances, intercepts, [str(node) for node in at]
+    return {
+        "weights": weights,
+        "noise_variances": variances,
+        "intercepts": intercepts,
+        "names": names,
+        "loops": bool(graph.graph.get("loops", False)) if loops is None else loops,
+    }
+
+
+def pairs_to_networkx(names: Sequence[str], pairs: Iterable[Mapping[str, Any]]) -> nx.DiGraph:
+    """A directed graph of pairs: `cause` and `effect` of each are its ends, all else attributes."""
+    graph = _library("networkx").DiGraph()
+    graph.add_nodes_from(names)
+    for pair in pairs:
+        said = {key: value for key, value in pair.items() if key not in ("cause", "effect")}
+        graph.add_edge(pair["cause"], pair["effect"], **said)
+    return graph
 
 
 def from_dict(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -80,10 +131,37 @@ def to_edge_frame(edges: Sequence[tuple[str, str, float]]) -> pd.DataFrame:
     return frame
 
 
-def _attribute(data: dict[str, Any], key: str, where: str) -> float:
+def frame_of(
+    columns: Mapping[str, Sequence[Any]],
+    *,
+    index: Any = None,
+    types: Mapping[str, str] | None = None,
+) -> pd.DataFrame:
+    """A table from its columns.
+
+    types : of columns of which pandas would make another, by their names
+    """
+    pandas = _library("pandas")
+    found = {
+        name: pandas.array(list(values), dtype=types[name])
+        if types and name in types
+        else list(values)
+        for name, values in columns.items()
+    }
+    frame: pd.DataFrame = pandas.DataFrame(found, index=index)
+    return frame
+
+
+def _attribute(data: Mapping[str, Any], key: str, where: str, or_else: str = "") -> float:
     if key not in data:
-        raise InvalidInputError(f"The {where} has no attribute {key!r}: set it on the graph.")
-    return float(data[key])
+        more = f", {or_else}" if or_else else ""
+        raise InvalidInputError(f"The {where} has no attribute {key!r}: set it on the graph{more}.")
+    try:
+        return float(data[key])
+    except (TypeError, ValueError):
+        raise InvalidInputError(
+            f"The {where} has {key} = {data[key]!r}, and it must be a number."
+        ) from None
 
 
 def _library(name: str) -> Any:

@@ -311,16 +311,27 @@ class LinearSEM:
         return cls(**convert.from_dict(data))
 
     def to_networkx(self) -> nx.DiGraph:
-        """A directed graph from cause to effect.
-
-        Edges carry `weight`; nodes carry `noise_variance` and `intercept`.
+        """A directed graph from cause to effect. Edges carry `weight`, nodes `noise_variance` and
+        `intercept`; a graph with loops says `loops`.
         """
-        return convert.to_networkx(self.names, self.weights, self.noise_variances, self.intercepts)
+        return convert.to_networkx(
+            *(self.names, self.weights, self.noise_variances, self.intercepts), loops=self.has_loops
+        )
 
     @classmethod
-    def from_networkx(cls, graph: nx.DiGraph, *, loops: bool = False) -> Self:
-        """The model of a graph whose edges have a `weight` and whose nodes a `noise_variance`."""
-        return cls(*convert.from_networkx(graph), loops=loops)
+    def from_networkx(
+        cls,
+        graph: nx.DiGraph,
+        *,
+        noise_variances: float | Mapping[str, float] | None = None,
+        loops: bool | None = None,
+    ) -> Self:
+        """The model of a directed graph whose edges have a `weight`.
+
+        noise_variances : of nodes without a `noise_variance` of their own: one for all, or by name
+        loops : whether there may be some; by default if the graph says so, as that of `to_networkx`
+        """
+        return cls(**convert.from_networkx(graph, noise_variances, loops))
 
     def to_frame(self) -> pd.DataFrame:
         """The weights as a table: index `effect`, columns `cause`."""

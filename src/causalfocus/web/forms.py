@@ -7,12 +7,15 @@ from urllib.parse import parse_qs
 from starlette.requests import Request
 
 from causalfocus.campaign import Asked, Specification
-from causalfocus.campaign.samples import number_in, value_in
 from causalfocus.campaign.settings import checked_time
 from causalfocus.errors import InvalidInputError, UnidentifiableError
 from causalfocus.guarantees import DEFAULT_RULE
+from causalfocus.system.words import number_in, value_in
 
 MOST_BYTES = 1_000_000
+
+ROW_NUMBERS: Final = ("low", "high", "matters")
+"""Numbers that the row of a variable may have."""
 
 NEEDS_A_WORD: Final = (
     "No coin can pick a value of {name}. If it drives nothing, tick the box; else give it two "
@@ -86,28 +89,18 @@ def number_of(fields: Mapping[str, str], name: str) -> int:
 
 
 def specification_in(fields: Mapping[str, str]) -> Specification:
-    """A new campaign's specification, from rows of a name, two ends of its range and a unit."""
-    variables: dict[str, dict[str, object]] = {}
+    """A new campaign's specification, from rows of a name, two ends of its range, a unit and the
+    change that is worth knowing. What is left empty is what it is in a file that does not say it.
+    """
     errors: dict[str, str] = {}
     rows = sorted({int(key.split(":")[1]) for key in fields if _is_row(key)})
-    for i in rows:
-        name = fields.get(f"name:{i}", "").strip()
-        low, high = (fields.get(f"{end}:{i}", "").strip() for end in ("low", "high"))
-        if not name:
-            if low or high:
-                errors[f"name:{i}"] = "A name is needed."
-            continue
-        if name in variables:
-            errors[f"name:{i}"] = "This name is taken."
-        entry: dict[str, object] = {}
-        if low or high:
-            entry["range"] = [_number(fields, f"{end}:{i}", errors) for end in ("low", "high")]
-        if fields.get(f"unit:{i}", "").strip():
-            entry["unit"] = fields[f"unit:{i}"].strip()
-        variables[name] = entry
-    if not variables:
-        errors[f"name:{rows[0] if rows else 0}"] = "At least one variable is needed."
-    numbers = {key: _number(fields, key, errors) for key in ("min_effect", "epsilon", "delta")}
+    variables, matters = _variables_in(fields, rows, errors)
+    said = {key: fields.get(key, "").strip() for key in ("min_effect", "epsilon", "delta")}
+    numbers = {key: _number(fields, key, errors) for key, text in said.items() if text}
+    if "min_effect" not in numbers:
+        _require_matters(fields, rows, matters, errors)
+    elif matters:
+        errors["min_effect"] = "Leave this empty, or the changes that are worth knowing above."
     at_once = _at_once(fields, errors)
     if errors:
         raise FieldError(errors)
@@ -120,11 +113,51 @@ def specification_in(fields: Mapping[str, str]) -> Specification:
                 "outcomes": _with_tick("outcome", fields, rows),
                 "switches": _with_tick("switch", fields, rows),
                 "rule": fields.get("rule", "").strip() or DEFAULT_RULE,
+                **({"matters": matters} if matters else {}),
                 **numbers,
             }
         )
     except InvalidInputError as error:
         raise FieldError(_by_field(error, fields, rows)) from None
+
+
+def _variables_in(
+    fields: Mapping[str, str], rows: list[int], errors: dict[str, str]
+) -> tuple[dict[str, dict[str, object]], dict[str, float]]:
+    """The variables as a specification has them, and what is said to matter; errors are noted."""
+    variables, matters = dict[str, dict[str, object]](), dict[str, float]()
+    for i in rows:
+        name = fields.get(f"name:{i}", "").strip()
+        low, high, size = (fields.get(f"{what}:{i}", "").strip() for what in ROW_NUMBERS)
+        if not name:
+            if low or high or size:
+                errors[f"name:{i}"] = "A name is needed."
+            continue
+        if name in variables:
+            errors[f"name:{i}"] = "This name is taken."
+        entry: dict[str, object] = {}
+        if low or high:
+            entry["range"] = [_number(fields, f"{end}:{i}", errors) for end in ("low", "high")]
+        if fields.get(f"unit:{i}", "").strip():
+            entry["unit"] = fields[f"unit:{i}"].strip()
+        if size:
+            matters[name] = _number(fields, f"matters:{i}", errors)
+        variables[name] = entry
+    if not variables:
+        errors[f"name:{rows[0] if rows else 0}"] = "At least one variable is needed."
+    return variables, matters
+
+
+def _require_matters(
+    fields: Mapping[str, str], rows: list[int], matters: Mapping[str, float], errors: dict[str, str]
+) -> None:
+    """Note of which variables it is not said what matters."""
+    for i in rows:
+        name, key = fields.get(f"name:{i}", "").strip(), f"matters:{i}"
+        if name and name not in matters:
+            errors.setdefault(key, "Which change is worth knowing?")
+        elif name and key not in errors and not matters[name] > 0.0:
+            errors[key] = "A number above 0 is needed."
 
 
 def _with_tick(box: str, fields: Mapping[str, str], rows: list[int]) -> list[str]:
@@ -154,7 +187,7 @@ def _at_once(fields: Mapping[str, str], errors: dict[str, str]) -> int | None:
 
 def _is_row(key: str) -> bool:
     name, _, number = key.partition(":")
-    return name in ("name", "low", "high", "unit") and number.isdecimal() and len(number) < 4
+    return name in ("name", "unit", *ROW_NUMBERS) and number.isdecimal() and len(number) < 4
 
 
 def _number(fields: Mapping[str, str], key: str, errors: dict[str, str]) -> float:

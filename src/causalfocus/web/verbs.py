@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from causalfocus.campaign.samples import action_in, value_in
 from causalfocus.errors import InvalidInputError
+from causalfocus.system.words import action_in, value_in
 from causalfocus.web.forms import FieldError, details_in, number_of, sample_in
 from causalfocus.web.server import Server
 

@@ -9,7 +9,7 @@ import typer
 
 from causalfocus.campaign import Asked, Campaign, Event
 from causalfocus.campaign.plain_actions import action_facts
-from causalfocus.campaign.samples import action_in, read_samples, value_in
+from causalfocus.campaign.samples import read_samples
 from causalfocus.cli.campaign.options import (
     AsRead,
     Failed,
@@ -18,12 +18,13 @@ from causalfocus.cli.campaign.options import (
     Note,
     Who,
     delimiter_of,
-    is_at_terminal,
     pairs_in,
 )
+from causalfocus.cli.interview import is_at_terminal
 from causalfocus.cli.options import AsJson
 from causalfocus.errors import AlreadyStoppedError, InvalidInputError
 from causalfocus.system.actions import Action
+from causalfocus.system.words import action_in, value_in
 
 
 def next_actions(

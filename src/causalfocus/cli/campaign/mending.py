@@ -6,18 +6,18 @@ from typing import Annotated, Any
 import typer
 
 from causalfocus.campaign import Campaign, Event
-from causalfocus.campaign.samples import action_in, value_in
 from causalfocus.cli.campaign.options import (
     AsRead,
     Failed,
     File,
     Force,
     Who,
-    is_at_terminal,
     pairs_in,
 )
 from causalfocus.cli.given import checked_range
+from causalfocus.cli.interview import is_at_terminal
 from causalfocus.cli.options import AsJson
+from causalfocus.system.words import action_in, value_in
 
 Reason = Annotated[str, typer.Option(help="Why; kept in the log.")]
 

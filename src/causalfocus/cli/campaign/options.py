@@ -1,6 +1,5 @@
 """Arguments that the verbs of a campaign share."""
 
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
@@ -61,8 +60,3 @@ def write_to(path: Path, contents: bytes | Iterable[bytes], source: Path) -> Non
         write_whole(path, contents)
     except OSError as error:
         raise CampaignError(f"{path} cannot be written: {error.strerror}.") from None
-
-
-def is_at_terminal() -> bool:
-    """Whether there is a person to ask."""
-    return sys.stdin.isatty() and sys.stdout.isatty()
