@@ -125,7 +125,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "no noise": ({}, "how much heat, flow, yield vary.*--noise heat=1.0"),
     "noise of some": ({"noise": {"heat": 1.0}}, "how much flow, yield vary"),
     "noise of a stranger": ({"noise": {**NOISE, "pump": 1.0}}, "no node named 'pump'"),
-    "no such noise": ({"noise": {**NOISE, "heat": -1.0}}, "noise of 'heat' must be a positive"),
+    "no such noise": ({"noise": {**NOISE, "heat": -1.0}}, "noise of 'heat' must be positive"),
     "noise twice": (
         {"noise": 1.0, "model": cf.LinearSEM(np.zeros((3, 3)), 1.0, names=NAMES)},
         "not both",

@@ -239,7 +239,7 @@ class Guarantee(ABC):
         return None
 
     def pair_rounds(self, model: LinearSEM) -> Floats | None:
-        """(p, p), rounds foretold for every pair of a known system; None if all are settled at once."""
+        """(p, p), rounds foretold for every pair of a known system; None if all come at once."""
         del model
         return None
 
