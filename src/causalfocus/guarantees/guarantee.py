@@ -116,9 +116,6 @@ class Guarantee(ABC):
     has_forecast: ClassVar[bool] = True
     """Whether the rounds to a stop can be foretold."""
 
-    has_lower_bound: ClassVar[bool] = False
-    """Whether Theorem lower_bound speaks of the claim."""
-
     def __post_init__(self) -> None:
         if not (isinstance(self.delta, int | float) and 0 < self.delta < 1):
             raise InvalidInputError(f"delta is a probability between 0 and 1, got {self.delta!r}.")
@@ -158,6 +155,11 @@ class Guarantee(ABC):
     @property
     def evidence_is_dear(self) -> bool:
         """Whether the evidence takes too long to weigh it whenever somebody looks."""
+        return False
+
+    @property
+    def has_lower_bound(self) -> bool:
+        """Whether Theorem lower_bound speaks of the claim."""
         return False
 
     @property
