@@ -115,7 +115,7 @@ def moments_in(units: Floats, n: int) -> cf.Moments:
     return moments
 
 
-BOUNDS = {"max_effect": 1.6, "noise_variance": (0.5, 2.0)}
+BOUNDS: dict[str, Any] = {"max_effect": 1.6, "noise_variance": (0.5, 2.0)}
 
 
 @pytest.mark.parametrize("bounds", [{}, BOUNDS], ids=["free", "bounded"])
@@ -159,14 +159,14 @@ def test_sizes_that_are_units_are_those_of_one_number(rule: str, bounds: dict[st
     lags = plain.lags(first, estimate, np.ones(len(shares)))
     lags_there = by_pair.lags(second, other, np.ones(len(shares)))
     counts = np.ones(len(shares))
-    for one, two in zip(
+    for stage, twin in zip(
         plain.stages(here, estimate, lags, counts),
         by_pair.stages(there, other, lags_there, counts),
         strict=True,
     ):
         if nats < 1.0:
-            assert two.deficits == pytest.approx(one.deficits, rel=1e-5, abs=1e-4)
-        assert two.gains == pytest.approx(one.gains, rel=1e-5, abs=1e-9)
+            assert twin.deficits == pytest.approx(stage.deficits, rel=1e-5, abs=1e-4)
+        assert twin.gains == pytest.approx(stage.gains, rel=1e-5, abs=1e-9)
 
 
 @pytest.mark.parametrize("rule", ["gaussian", "class"])
@@ -265,7 +265,7 @@ def test_holds_by_pair() -> None:
 
 def test_epsilon_by_pair_is_kept_for_every_pair() -> None:
     """The one number of the kernels is the least of all pairs, in units of what matters."""
-    epsilon = {("heat", "yield"): 0.05, "other": 0.2}
+    epsilon = PairSizes.of("epsilon", {("heat", "yield"): 0.05, "other": 0.2})
     rule = guarantee_of("class", actions_in(ONES), cf.ModelClass(0.4), epsilon=epsilon)
     assert isinstance(rule, ClassRule) and rule.accuracy == 0.05
     sizes = np.full((4, 4), 0.4)

@@ -1,6 +1,7 @@
 """Sizes that differ by pair: against lists of all DAGs, single numbers, and other units."""
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from causalfocus.kernels.sums.row_scales import scale_sums
 from causalfocus.moments.row_units import even_units
 from causalfocus.oracles import edge_probabilities, gaussian_estimate, graph_mle, probable_model
 from causalfocus.oracles.for_kernels import limits_of, units_of
+from causalfocus.system.sizes import PairSizes
 from literal.by_pair import PairBounds, likeliest, score_of
 from other_units import DECADES, NAMES, POWERS, changes_in, model_in, sample_of
 
@@ -101,10 +103,10 @@ def test_uneven_multiples_make_the_class_wider_and_never_narrower() -> None:
     "rest", [{}, {"max_effect": 1.5, "noise_variance": (0.8, 1.2)}, {"intercept": False}]
 )
 @pytest.mark.parametrize("seed", range(3))
-def test_a_table_of_one_number_is_that_number(seed: int, rest: dict[str, object]) -> None:
+def test_a_table_of_one_number_is_that_number(seed: int, rest: Any) -> None:
     moments, _ = drawn(seed, 80)
     table, number = np.full((3, 3), 0.3), 0.3
-    one, other = cf.ModelClass(number, **rest), cf.ModelClass(table, **rest)  # type: ignore[arg-type]
+    one, other = cf.ModelClass(number, **rest), cf.ModelClass(table, **rest)
     assert one.is_uniform and not other.is_uniform
     graph = np.array([0, 1, 3])
     for fit in (
@@ -198,4 +200,18 @@ def test_what_knows_single_numbers_says_so() -> None:
         cf.Focus(actions, space, rule="paper")
     one = cf.ModelClass(0.2, 1.0, (0.5, 2), intercept=False)
     with pytest.raises(cf.InvalidInputError, match="knows one epsilon for all pairs"):
-        cf.Focus(actions, one, epsilon=np.full((2, 2), 0.1), rule="paper")
+        cf.Focus(actions, one, epsilon=PairSizes.of("epsilon", np.full((2, 2), 0.1)), rule="paper")
+
+
+def test_random_systems_have_sizes_by_pair_and_noise_by_name() -> None:
+    rng, names = np.random.default_rng(0), ("a", "b", "c")
+    sizes = rng.uniform(0.1, 3.0, (3, 3))
+    space = cf.ModelClass(sizes, 1.5 * sizes, dict(zip(names, NOISE.values(), strict=True)))
+    for seed in range(10):
+        model = cf.random_sem(3, density=1.0, seed=seed, space=space, names=names)
+        assert model.names == names and space.contains(model)
+    one, plain = cf.ModelClass(0.2, 2.0, (0.5, 1.0)), cf.random_sem(3, density=0.5, seed=1)
+    assert cf.random_sem(3, density=0.5, seed=1, names=("X1", "X2", "X3")) == plain
+    assert one.contains(cf.random_sem(3, density=1.0, seed=1, space=one))
+    with pytest.raises(cf.InvalidInputError, match="2 names for 3 nodes"):
+        cf.random_sem(3, density=0.5, names=("a", "b"))

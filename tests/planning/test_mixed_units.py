@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 import causalfocus as cf
-from causalfocus.allocation.program import solved
+from causalfocus.allocation.program import solve_program
 from causalfocus.arrays import Floats
 from causalfocus.guarantees import guarantee_of
 from causalfocus.moments.moments import Moments
 from causalfocus.planning.forecast import forecasts
+from causalfocus.system.sizes import PairSizes
 from cli.commands import causalfocus
 from literal.by_pair import PairBounds, closest
 from other_units import DECADES, NAMES, POWERS, actions_in, changes_in, model_in
@@ -89,7 +90,7 @@ def test_a_program_with_gains_of_any_size() -> None:
     """Against the closed form: rival r is told apart by action r alone, so shares go as 1/gain."""
     for seed in range(20):
         gains = 10.0 ** np.random.default_rng(seed).uniform(-7, 5, 6)
-        found = solved(np.diag(gains), float(gains.min()), 1e-10)
+        found = solve_program(np.diag(gains), float(gains.min()), 1e-10)
         value = 1.0 / (1.0 / gains).sum()
         assert found.lower <= value * (1 + 1e-9) and value <= found.upper * (1 + 1e-9)
         assert found.lower == pytest.approx(value, rel=1e-5)
@@ -108,7 +109,7 @@ def test_the_program_that_failed() -> None:
             [6.085e-08, 6.085e-08, 6.137e-08, 1.284e-04],
         ]
     )
-    found = solved(planes, 1.880246866994773e-06, 1e-10)
+    found = solve_program(planes, 1.880246866994773e-06, 1e-10)
     # Rivals 1, 3 and 5 bind: hardly any share of action 2 is enough against rival 3.
     best = max(
         float((planes @ design).min())
@@ -135,7 +136,8 @@ def test_closest_rival_with_sizes_by_pair_against_all_dags(seed: int) -> None:
     largest = 2.5 * sizes if seed % 2 else None
     space = cf.ModelClass(sizes, largest, SPANS, intercept=False)
     actions = cf.ActionSet(dict.fromkeys(names, (-2.0, 2.0)))
-    rule = guarantee_of("class", actions, space, epsilon=0.4 * sizes, ends="game")
+    epsilon = PairSizes.of("epsilon", 0.4 * sizes)
+    rule = guarantee_of("class", actions, space, epsilon=epsilon, ends="game")
     amounts = rng.dirichlet(np.ones(len(rule.choices)))
     value = float(rule.rival(model, amounts).gains @ amounts)
     taken = dict(zip(actions, amounts, strict=True))

@@ -13,7 +13,7 @@ from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
-from causalfocus.allocation.program import solved
+from causalfocus.allocation.program import solve_program
 from causalfocus.arrays import Floats
 from causalfocus.errors import NumericalError
 
@@ -125,7 +125,7 @@ def best_design(planes: Sequence[Floats], scale: float) -> tuple[float, Floats, 
     """
     if scale < NOTHING:
         scale = max(float(plane.max()) for plane in planes) or 1.0
-    found = solved(np.array(planes), scale, NOTHING)
+    found = solve_program(np.array(planes), scale, NOTHING)
     return found.upper, found.design, found.mixture
 
 

@@ -55,7 +55,7 @@ class Program:
         return self.upper - self.lower <= CLOSE * max(self.upper, least)
 
 
-def solved(planes: Floats, scale: float, least: float) -> Program:
+def solve_program(planes: Floats, scale: float, least: float) -> Program:
     """The best design against some rivals, and their equilibrium mixture.
 
     Parameters

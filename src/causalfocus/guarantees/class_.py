@@ -35,6 +35,7 @@ from causalfocus.guarantees.mixture import (
     step_and_stride,
 )
 from causalfocus.guarantees.numerators import row_regressors
+from causalfocus.guarantees.prior import prior_of
 from causalfocus.guarantees.pursued import every_pair, other_graph, with_graphs
 from causalfocus.guarantees.terms import Spread, Step
 from causalfocus.guarantees.verdicts import Interval
@@ -86,22 +87,8 @@ class ClassRule(BoundedClaim):
 
     @cached_property
     def _prior(self) -> Prior:
-        """The fixed prior, from the class alone, in the units of the rows: the same for all. Where
-        ranges of the noise differ it is as wide as the widest, and of the largest effects it has
-        the middle, in logarithms; evidence holds by any prior.
-        """
-        _, largest_of_rows, lows, highs = self._limits.T
-        known = bool((lows > 0.0).all() and np.isfinite(highs).all())
-        widest = int(np.argmax(highs / lows)) if known else 0
-        low, high = float(lows[widest]), float(highs[widest])
-        middle = math.sqrt(low * high) if known else 1.0
-        a0 = 1.0 / max(0.5 * math.log(high / low), 0.05) ** 2 if known else 0.01
-        largest = float(largest_of_rows[0])
-        if math.isinf(largest):
-            largest = 10.0 * self.unit_effect
-        elif self.units is not None:
-            largest = float(np.exp(np.log(largest_of_rows).mean()))
-        return Prior(largest**2 / (3.0 * middle), a0, a0 * middle)
+        """The fixed prior, from the class alone, in the units of the rows."""
+        return prior_of(self._limits, self.unit_effect)
 
     @cached_property
     def _setting(self) -> Setting:
@@ -257,7 +244,7 @@ class ClassRule(BoundedClaim):
         for cause, effect, weight in estimate.edges:
             j, k = estimate.names.index(effect), estimate.names.index(cause)
             reach = same_graph.interval_reach(
-                times, weights, (j, k), *self._assumed, self.threshold
+                times, weights, (j, k), *self._assumptions, self.threshold
             )
             unit = 1.0 if self.units is None else float(self.units.effects[j, k])
             centre, half = (part * unit for part in reach)
@@ -272,7 +259,7 @@ class ClassRule(BoundedClaim):
         if self.accuracy is None:
             return np.full((estimate.p, estimate.p), math.inf)
         return same_graph.same_graph_evidence(
-            times, self.coefficients(estimate.weights), self.accuracy, *self._assumed, enough
+            times, self.coefficients(estimate.weights), self.accuracy, *self._assumptions, enough
         )
 
     def weights_evidence(self, times: Times, estimate: LinearSEM) -> float:
@@ -285,7 +272,7 @@ class ClassRule(BoundedClaim):
         the class with the estimate's graph.
         """
         weights = self.coefficients(estimate.weights)
-        return same_graph.out_of_class_evidence(times, weights, *self._assumed)
+        return same_graph.out_of_class_evidence(times, weights, *self._assumptions)
 
     def graph_evidence(
         self, times: Times, estimate: LinearSEM, levels: tuple[float, float]
@@ -300,10 +287,10 @@ class ClassRule(BoundedClaim):
         self, times: Times, estimate: LinearSEM, levels: tuple[float, float]
     ) -> tuple[Floats, Floats]:
         weights = self.coefficients(estimate.weights)
-        return other_graphs.family_tables(times, weights, *self._assumed, Span(*levels))
+        return other_graphs.family_tables(times, weights, *self._assumptions, Span(*levels))
 
     @cached_property
-    def _assumed(self) -> tuple[Limits, Prior, Setting]:
+    def _assumptions(self) -> tuple[Limits, Prior, Setting]:
         """What the kernels of the certificate know, in the units of the rows."""
         return self._limits, self._prior, self._setting
 

@@ -88,5 +88,5 @@ class RowByRow(Guarantee, ABC):
         """The rows at every mark."""
         rows = moments.timed_rows(intercept=self.space.intercept)
         if self.units is not None:
-            rows = self.units.timed(rows)
+            rows = self.units.at_all_marks(rows)
         return Times(rows.grams, rows.lows, rows.counts)

@@ -45,13 +45,13 @@ class RowUnits:
 
     def rows(self, rows: RowMoments) -> RowMoments:
         """The same moments in these units."""
-        grams, lows = self._scaled(rows.grams[None], rows.lows[None])
+        grams, lows = self._scale(rows.grams[None], rows.lows[None])
         by = factors_of(Units(self.effects, self.own))
         return replace(rows, grams=grams[0], lows=lows[0], means=rows.means * by)
 
-    def timed(self, rows: TimedRows) -> TimedRows:
+    def at_all_marks(self, rows: TimedRows) -> TimedRows:
         """The same moments at all marks in these units."""
-        grams, lows = self._scaled(rows.grams, rows.lows)
+        grams, lows = self._scale(rows.grams, rows.lows)
         return TimedRows(grams, lows, rows.counts)
 
     def split(self, split: Split) -> Split:
@@ -81,7 +81,7 @@ class RowUnits:
         found: Floats = scaled * self.own**2
         return found
 
-    def _scaled(self, grams: Floats, lows: Floats) -> tuple[Floats, Floats]:
+    def _scale(self, grams: Floats, lows: Floats) -> tuple[Floats, Floats]:
         return scale_sums(grams, lows, self._factors(grams.shape[-1]))
 
     def _factors(self, q: int) -> Floats:
