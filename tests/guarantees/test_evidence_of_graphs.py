@@ -10,7 +10,7 @@ from causalfocus.arrays import Floats
 from causalfocus.guarantees.class_ import ClassRule
 from causalfocus.kernels.exact import certificate, other_graphs
 from causalfocus.kernels.records import Span
-from causalfocus.oracles.for_kernels import bounds_of
+from causalfocus.oracles.for_kernels import limits_of
 from causalfocus.system.sizes import Accuracy
 from instances import draw_each
 from kernels.densities import log_marginal
@@ -27,7 +27,7 @@ def judge(
     return other_graphs.family_tables(
         rule.times(moments),
         estimate.weights,
-        bounds_of(rule.space),
+        limits_of(rule.space, estimate.names),
         rule._prior,
         rule._setting,
         Span(*levels),

@@ -12,13 +12,14 @@ from causalfocus.arrays import Floats
 from causalfocus.kernels.arithmetic.sets import as_mask
 from causalfocus.kernels.exact.marginals import family_costs, log_inside
 from causalfocus.kernels.exact.runner_up import runner_up
-from causalfocus.kernels.records import Bounds, Row
+from causalfocus.kernels.records import Bounds, Row, bounds_at
 from causalfocus.kernels.sums.population import divergences
+from causalfocus.moments.row_units import no_units
 from causalfocus.oracles.estimate import graph_mle
 from causalfocus.oracles.for_kernels import (
+    limits_of,
     model_of,
     parameters_of,
-    plain_bounds_of,
     plain_model_of,
     plain_rows_of,
 )
@@ -107,13 +108,13 @@ def dag_costs(moments: cf.Moments, space: cf.ModelClass) -> dict[Dag, float]:
     """Of every DAG, row by row."""
     p = len(moments.names)
     rows = moments.rows(intercept=space.intercept)
-    bounds = Bounds(*plain_bounds_of(space))
+    limits = limits_of(space, moments.names)
     tables = []
     for j in range(p):
         table = np.empty(1 << (p - 1))
         others = np.array([k for k in range(p) if k != j])
         row = Row(rows.grams[j], rows.lows[j], j)
-        family_costs(row, others, rows.counts[j], bounds, table)
+        family_costs(row, others, rows.counts[j], bounds_at(limits, j), table)
         tables.append(table)
     return {
         dag: sum(
@@ -143,10 +144,11 @@ def test_the_best_graph_and_the_next_of_all_dags(p: int, space: cf.ModelClass, n
     found = runner_up(
         plain_rows_of(rows),
         rows.means,
-        plain_bounds_of(space),
+        limits_of(space, moments.names),
         plain_model_of(model),
         actions,
         space.intercept,
+        no_units(p).plain,
     )
     assert found.log_odds == pytest.approx(costs[second] - costs[best], abs=1e-9)
     assert found.parents.tolist() == [sum(1 << k for k in s) for s in second]
@@ -165,9 +167,10 @@ def test_one_node_has_no_runner_up() -> None:
     found = runner_up(
         plain_rows_of(rows),
         rows.means,
-        plain_bounds_of(space),
+        limits_of(space, moments.names),
         plain_model_of(model),
         actions,
         True,
+        no_units(1).plain,
     )
     assert found.log_odds == math.inf

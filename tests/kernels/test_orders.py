@@ -106,7 +106,7 @@ def test_restricted_candidates_restrict_the_graph() -> None:
     starts = np.cumsum([0] + [len(mine) for mine in lists])
     bounds = Bounds(0.1, 2.0, 0.0, math.inf)
     score, weights, variances, _ = oracles.joint_mle(
-        Rows(grams, 0.0 * grams, counts), candidates, starts, bounds
+        Rows(grams, 0.0 * grams, counts), candidates, starts, np.tile(bounds, (p, 1))
     )
 
     def cost(j: int, parents: frozenset[int]) -> float:

@@ -111,6 +111,7 @@ def test_rows_of_the_response_are_the_closest() -> None:
     from causalfocus.kernels.gaussian.response import closest_rival
     from causalfocus.kernels.records import Parameters
     from causalfocus.kernels.sums.population import divergences
+    from causalfocus.moments.row_units import no_units
     from causalfocus.oracles.for_kernels import model_of, plain_model_of
     from causalfocus.system.actions import actions_as_arrays
 
@@ -120,8 +121,9 @@ def test_rows_of_the_response_are_the_closest() -> None:
     amounts = np.array([0.3, 0.1, 0.2, 0.1, 0.1, 0.1, 0.1])
     assert len(actions) == 7
     reference = model_of(truth)
+    units = no_units(3).plain
     rival = closest_rival(
-        plain_model_of(truth), truth.weights, (*settings, amounts), 0.1, 0.3, False
+        plain_model_of(truth), truth.weights, (*settings, amounts), 0.1, 0.3, False, units
     )
     value = float(rival.gains @ amounts)
     least = math.inf

@@ -11,7 +11,7 @@ from causalfocus.guarantees.class_ import ClassRule
 from causalfocus.guarantees.paper import PaperDecision
 from causalfocus.kernels.exact import same_graph
 from causalfocus.learner.round import Rounds
-from causalfocus.oracles.for_kernels import bounds_of
+from causalfocus.oracles.for_kernels import limits_of
 from worlds import ACTIONS, CHAIN, SPACE, Rig, action_set, actions_of, finish, new_focus, play, rig
 
 
@@ -40,6 +40,8 @@ def test_intervals_agree_with_the_evidence(stopped_learner: cf.Focus) -> None:
     assert isinstance(rule, ClassRule)
     times = rule.times(stopped_learner.moments)
     model = stopped_learner.estimate
+    free = limits_of(rule.space, model.names).copy()
+    free[:, :2] = 0.0, math.inf
     for interval in rule.intervals(stopped_learner.moments, model):
         half = (interval.high - interval.low) / 2
         at = model.names.index(interval.effect), model.names.index(interval.cause)
@@ -48,7 +50,7 @@ def test_intervals_agree_with_the_evidence(stopped_learner: cf.Focus) -> None:
                 times,
                 model.weights,
                 half * factor,
-                bounds_of(rule.space)._replace(smallest=0.0, largest=math.inf),
+                free,
                 rule._prior,
                 rule._setting,
                 -math.inf,

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 import numpy as np
-from scipy.optimize import linprog
 
+from causalfocus.allocation.program import solve_program
 from causalfocus.arrays import Floats
 from causalfocus.errors import NumericalError
 
@@ -123,27 +123,10 @@ def best_design(planes: Sequence[Floats], scale: float) -> tuple[float, Floats, 
 
     scale : about the value, so that the solver's tolerances are relative to it
     """
-    k = len(planes[0])
     if scale < NOTHING:
         scale = max(float(plane.max()) for plane in planes) or 1.0
-    table = np.hstack([-np.array(planes) / scale, np.ones((len(planes), 1))])
-    solved = linprog(
-        np.append(np.zeros(k), -1.0),
-        A_ub=table,
-        b_ub=np.zeros(len(planes)),
-        A_eq=[[1.0] * k + [0.0]],
-        b_eq=[1.0],
-        bounds=[(0, None)] * k + [(None, None)],
-        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
-    )
-    if solved.x is None:
-        raise NumericalError(f"The linear program over designs failed: {solved.message}")
-    design = np.maximum(solved.x[:k], 0.0)
-    mixture = np.maximum(-solved.ineqlin.marginals, 0.0)
-    if not mixture.sum() > 0.0:
-        mixture = np.ones(len(planes))
-    mixture /= mixture.sum()
-    return float((mixture @ np.array(planes)).max()), design / design.sum(), mixture
+    found = solve_program(np.array(planes), scale, NOTHING)
+    return found.upper, found.design, found.mixture
 
 
 def _even_out(design: Floats, planes: Floats) -> Floats:

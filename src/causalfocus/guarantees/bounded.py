@@ -1,55 +1,54 @@
 """The paper's claim, within a class of bounded systems: what two of the rules have in common."""
 
-import math
 from abc import ABC
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 
 from causalfocus.arrays import Floats
-from causalfocus.guarantees.guarantee import Guarantee
 from causalfocus.guarantees.mixture import WORLD
-from causalfocus.guarantees.terms import Rival
+from causalfocus.guarantees.row_by_row import RowByRow
+from causalfocus.guarantees.terms import Rival, accuracy_in_words, bounds_in_words
 from causalfocus.kernels.exact import response
-from causalfocus.kernels.records import Bounds, PlainBounds
+from causalfocus.kernels.records import Limits
 from causalfocus.moments.moments import Moments
 from causalfocus.oracles.estimate import joint_mle
-from causalfocus.oracles.for_kernels import (
-    bounds_of,
-    plain_bounds_of,
-    plain_model_of,
-)
+from causalfocus.oracles.for_kernels import is_exact, limits_of, plain_model_of
 from causalfocus.oracles.limits import numerical_errors
 from causalfocus.system.graph import changes_in_words
 from causalfocus.system.sem import LinearSEM
 
 
 @dataclass(frozen=True)
-class BoundedClaim(Guarantee, ABC):
+class BoundedClaim(RowByRow, ABC):
     """The graph is right and every weight is within epsilon, if the system belongs to the class."""
 
-    has_lower_bound: ClassVar[bool] = True
+    @property
+    def has_lower_bound(self) -> bool:
+        """Whether Theorem lower_bound speaks of the claim, and rivals are sought for this claim and
+        class: a finer accuracy or a wider class has rivals that are closer, whose divergence bounds
+        nothing.
+        """
+        return is_exact(self.space, self.epsilon, self.actions.names)
 
     @property
     def bounds_noise(self) -> bool:
         return self.space.noise_variance is not None
 
     def assumptions_in_words(self) -> str:
-        parts = [f"no effect is smaller than {self.space.least_effect:g}"]
-        if self.space.max_effect is not None:
-            parts.append(f"none larger than {self.space.max_effect:g}")
-        if self.space.noise_variance is not None:
-            low, high = self.space.noise_variance
-            parts.append(f"noise variances are between {low:g} and {high:g}")
+        parts = bounds_in_words(self.space)
         if not self.space.intercept:
             parts.append("the equations have no constants")
         return f"{WORLD}. Assumed besides: {', '.join(parts)}"
 
     def claim_in_words(self) -> str:
-        weights = f", and every weight is within {self.accuracy:g}" if self.accuracy else ""
-        return f"the graph is exactly the true one{weights}"
+        graph = "the graph is exactly the true one"
+        if self.accuracy is None:
+            return graph
+        if isinstance(self.epsilon, float):
+            return f"{graph}, and every weight is within {self.epsilon:g}"
+        return f"{graph}, and every weight is {accuracy_in_words(self.epsilon)}"
 
     def estimate(self, moments: Moments) -> LinearSEM:
         return joint_mle(moments, self.space)
@@ -62,9 +61,10 @@ class BoundedClaim(Guarantee, ABC):
         return response.closest_rival(
             plain_model_of(estimate),
             (*self.settings, weights),
-            self._plain_bounds,
+            self._limits,
             self.accuracy or 0.0,
             self.space.intercept,
+            self.plain_units,
         ).gains
 
     def rival(self, model: LinearSEM, weights: Floats) -> Rival:
@@ -72,29 +72,25 @@ class BoundedClaim(Guarantee, ABC):
             found = response.closest_rival(
                 plain_model_of(model),
                 (*self.settings, weights),
-                self._plain_bounds,
+                self._limits,
                 self.accuracy or 0.0,
                 self.space.intercept,
+                self.plain_units,
             )
         rival = LinearSEM.from_fit(
             found.weights.copy(), found.variances.copy(), found.intercepts, model.names
         )
-        return Rival(
-            found.gains, rival, changes_in_words(model.weights, found.weights, model.names)
-        )
+        words = changes_in_words(model.weights, found.weights, model.names, self.smallest)
+        return Rival(found.gains, rival, words)
 
     @cached_property
-    def _bounds(self) -> Bounds:
-        return bounds_of(self.space)
-
-    @cached_property
-    def _plain_bounds(self) -> PlainBounds:
-        return plain_bounds_of(self.space)
+    def _limits(self) -> Limits:
+        return limits_of(self.space, self.actions.names)
 
     def require(self, model: LinearSEM) -> None:
         super().require(model)
         self.space.require(model)
 
     def holds(self, estimate: LinearSEM, truth: LinearSEM) -> bool:
-        largest_error = float(np.abs(estimate.weights - truth.weights).max())
-        return estimate.shd(truth) == 0 and largest_error < (self.accuracy or math.inf)
+        errors = np.abs(estimate.weights - truth.weights)
+        return estimate.shd(truth) == 0 and bool((errors < self.accuracies).all())

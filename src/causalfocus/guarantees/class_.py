@@ -35,6 +35,7 @@ from causalfocus.guarantees.mixture import (
     step_and_stride,
 )
 from causalfocus.guarantees.numerators import row_regressors
+from causalfocus.guarantees.prior import prior_of
 from causalfocus.guarantees.pursued import every_pair, other_graph, with_graphs
 from causalfocus.guarantees.terms import Spread, Step
 from causalfocus.guarantees.verdicts import Interval
@@ -45,7 +46,7 @@ from causalfocus.kernels.evidence.directions import Times
 from causalfocus.kernels.evidence.row_evidence import Prior
 from causalfocus.kernels.exact import other_graphs, same_graph
 from causalfocus.kernels.exact.certificate import W_EDGE, Setting
-from causalfocus.kernels.records import Row, Span
+from causalfocus.kernels.records import Limits, Row, Span, bounds_at
 from causalfocus.kernels.search.tableau import workspace
 from causalfocus.moments.moments import Moments
 from causalfocus.moments.watched_rows import WatchedRows
@@ -86,16 +87,12 @@ class ClassRule(BoundedClaim):
 
     @cached_property
     def _prior(self) -> Prior:
-        """The fixed prior, from the class alone."""
-        space, (low, high) = self.space, self.space.variance_limits
-        middle = math.sqrt(low * high) if self.bounds_noise else 1.0
-        a0 = 1.0 / max(0.5 * math.log(high / low), 0.05) ** 2 if self.bounds_noise else 0.01
-        largest = space.effect_limit if space.max_effect else 10.0 * space.least_effect
-        return Prior(largest**2 / (3.0 * middle), a0, a0 * middle)
+        """The fixed prior, from the class alone, in the units of the rows."""
+        return prior_of(self._limits, self.unit_effect)
 
     @cached_property
     def _setting(self) -> Setting:
-        smallest = self.space.least_effect
+        smallest = self.unit_effect
         step, stride = step_and_stride(self.accuracy, smallest)
         return Setting(step, stride, TOP * smallest, FINE, STIFFNESS)
 
@@ -163,18 +160,16 @@ class ClassRule(BoundedClaim):
         """The best row in the class on the reported parents."""
         row, n = rows.later(j)
         regressors = row_regressors(parents_of(weights, j), rows.p, self.space.intercept)
-        room = workspace(rows.p + 1)
-        return -other_graphs.class_row_cost(Row(*row), regressors, n, rows.p, self._bounds, room)
-
-    def times(self, moments: Moments) -> Times:
-        """The rows at every mark."""
-        rows = moments.timed_rows(intercept=self.space.intercept)
-        return Times(rows.grams, rows.lows, rows.counts)
+        room, bounds, log_unit = workspace(rows.p + 1), bounds_at(self._limits, j), 0.0
+        if self.units is not None:
+            row, log_unit = self.units.row(row), math.log(self.units.own[j])
+        cost = other_graphs.class_row_cost(Row(*row), regressors, n, rows.p, bounds, room)
+        return -cost - n * log_unit
 
     def _has_hope(self, moments: Moments, estimate: LinearSEM) -> bool:
-        rows = plain_rows_of(moments.evidence_rows(intercept=self.space.intercept))
+        rows, weights = self.evidence_rows(moments), self.coefficients(estimate.weights)
         needed = min(SURVEY_FROM, self.threshold) + self._share_cost(estimate)
-        return pairs.least_evidence(rows, estimate.weights, self._pair_scale) >= needed
+        return pairs.least_evidence(plain_rows_of(rows), weights, self._pair_scale) >= needed
 
     def _share_cost(self, estimate: LinearSEM) -> float:
         """What it costs that EDGE is shared by all edges, and by two signs."""
@@ -184,7 +179,7 @@ class ClassRule(BoundedClaim):
     def _pair_scale(self) -> pairs.PlainPairScale:
         epsilon = math.inf if self.accuracy is None else self.accuracy
         setting = self._setting
-        return epsilon, self.space.least_effect, setting.step, setting.stride, setting.fine, False
+        return epsilon, self.unit_effect, setting.step, setting.stride, setting.fine, False
 
     def stages(
         self, moments: Moments, estimate: LinearSEM, lags: Lags | None, counts: Floats
@@ -193,13 +188,14 @@ class ClassRule(BoundedClaim):
         variables, until the certificate is about to have its evidence on each, and the graphs that
         lag behind.
         """
-        intercept = self.space.intercept
-        rows, actions = moments.rows(intercept=intercept), self.settings
+        intercept, units = self.space.intercept, self.plain_units
+        rows, actions = self.rows(moments), self.settings
+        means = moments.rows(intercept=intercept).means
         first = other_graph(
-            rows, estimate, actions, self._plain_bounds, PURSUED_TO, intercept=intercept
+            rows, means, estimate, actions, self._limits, units, PURSUED_TO, intercept=intercept
         )
-        share, scale = self._share_cost(estimate), self._pair_scale
-        then = every_pair(rows, estimate, actions, scale, PURSUED_TO + share, lags)
+        level, scale = PURSUED_TO + self._share_cost(estimate), self._pair_scale
+        then = every_pair(rows, means, estimate, actions, units, scale, level, lags)
         return first, then if lags is None else with_graphs(then, lags, PURSUED_TO, counts)
 
     def edge_lags(self, moments: Moments, estimate: LinearSEM, reached: Floats) -> Floats:
@@ -208,8 +204,8 @@ class ClassRule(BoundedClaim):
 
         reached : the certificate's, infinity where there is no edge
         """
-        rows = moments.rows(intercept=self.space.intercept)
-        quick = pairs.pair_evidence(plain_rows_of(rows), estimate.weights, self._pair_scale)
+        rows, weights = self.rows(moments), self.coefficients(estimate.weights)
+        quick = pairs.pair_evidence(plain_rows_of(rows), weights, self._pair_scale)
         at, found = (quick.effects, quick.causes), np.zeros((estimate.p, estimate.p))
         found[at] = reached[at] + self._share_cost(estimate) - quick.evidence
         found[~np.isfinite(found)] = 0.0
@@ -244,18 +240,14 @@ class ClassRule(BoundedClaim):
     def intervals(self, moments: Moments, estimate: LinearSEM) -> tuple[Interval, ...]:
         """Per edge, the weights that are not rejected at delta if the graph is right."""
         times, found = self.times(moments), []
+        weights = self.coefficients(estimate.weights)
         for cause, effect, weight in estimate.edges:
             j, k = estimate.names.index(effect), estimate.names.index(cause)
             reach = same_graph.interval_reach(
-                times,
-                estimate.weights,
-                (j, k),
-                self._bounds,
-                self._prior,
-                self._setting,
-                self.threshold,
+                times, weights, (j, k), *self._assumptions, self.threshold
             )
-            centre, half = reach
+            unit = 1.0 if self.units is None else float(self.units.effects[j, k])
+            centre, half = (part * unit for part in reach)
             found.append(Interval(cause, effect, centre - half, weight, centre + half))
         return tuple(found)
 
@@ -267,13 +259,7 @@ class ClassRule(BoundedClaim):
         if self.accuracy is None:
             return np.full((estimate.p, estimate.p), math.inf)
         return same_graph.same_graph_evidence(
-            times,
-            estimate.weights,
-            self.accuracy,
-            self._bounds,
-            self._prior,
-            self._setting,
-            enough,
+            times, self.coefficients(estimate.weights), self.accuracy, *self._assumptions, enough
         )
 
     def weights_evidence(self, times: Times, estimate: LinearSEM) -> float:
@@ -285,8 +271,8 @@ class ClassRule(BoundedClaim):
         """Evidence that a weight is outside the class, (effect, cause): it rejects every model of
         the class with the estimate's graph.
         """
-        assumed = self._bounds, self._prior, self._setting
-        return same_graph.out_of_class_evidence(times, estimate.weights, *assumed)
+        weights = self.coefficients(estimate.weights)
+        return same_graph.out_of_class_evidence(times, weights, *self._assumptions)
 
     def graph_evidence(
         self, times: Times, estimate: LinearSEM, levels: tuple[float, float]
@@ -300,8 +286,13 @@ class ClassRule(BoundedClaim):
     def _family_tables(
         self, times: Times, estimate: LinearSEM, levels: tuple[float, float]
     ) -> tuple[Floats, Floats]:
-        assumed = self._bounds, self._prior, self._setting
-        return other_graphs.family_tables(times, estimate.weights, *assumed, Span(*levels))
+        weights = self.coefficients(estimate.weights)
+        return other_graphs.family_tables(times, weights, *self._assumptions, Span(*levels))
+
+    @cached_property
+    def _assumptions(self) -> tuple[Limits, Prior, Setting]:
+        """What the kernels of the certificate know, in the units of the rows."""
+        return self._limits, self._prior, self._setting
 
     def wider_steps(self, moments: Moments) -> Iterator[Step]:
         return wider_classes(self.space, moments, self.name)

@@ -28,16 +28,24 @@ class Move:
         rows = moments.rows(intercept=space.intercept)
         weights = estimate.weights.copy()
         weights[self.effect] += response.move_row(
-            rows.grams[self.effect], self.effect, self.cause, self.parents, space.least_effect
+            rows.grams[self.effect],
+            self.effect,
+            self.cause,
+            self.parents,
+            float(space.smallest(estimate.names)[self.effect, self.cause]),
         )
         return _with_rows(estimate, weights, estimate.noise_variances.copy(), moments, space)
 
-    def wait_in_words(self, estimate: LinearSEM, min_effect: float) -> str:
-        """What the stop waits for."""
+    def wait_in_words(self, estimate: LinearSEM, smallest: Floats) -> str:
+        """What the stop waits for.
+
+        smallest : (p, p), from which size on effects matter
+        """
         edge = f"{estimate.names[self.cause]} -> {estimate.names[self.effect]}"
         if estimate.weights[self.effect, self.cause] != 0.0:
             return f"The weight of {edge} is not yet certain enough."
-        return f"An effect {edge} of size {min_effect:g} or more is not yet ruled out."
+        size = smallest[self.effect, self.cause]
+        return f"An effect {edge} of size {size:g} or more is not yet ruled out."
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,6 @@ from causalfocus.guarantees.departures import (
 )
 from causalfocus.guarantees.doses import sets_between
 from causalfocus.guarantees.foresight import foresight
-from causalfocus.guarantees.guarantee import Guarantee
 from causalfocus.guarantees.mixture import (
     FINE,
     STIFFNESS,
@@ -39,11 +38,11 @@ from causalfocus.guarantees.mixture import (
     step_and_stride,
 )
 from causalfocus.guarantees.numerators import row_regressors
+from causalfocus.guarantees.row_by_row import RowByRow
 from causalfocus.guarantees.terms import Rival, Spread, Step, claim_of_effects
 from causalfocus.guarantees.verdicts import Interval
 from causalfocus.kernels.arithmetic.sets import nondescendants
 from causalfocus.kernels.evidence import pairs
-from causalfocus.kernels.evidence.directions import Times
 from causalfocus.kernels.evidence.row_evidence import least_squares
 from causalfocus.kernels.gaussian import levels, resolution, swaps
 from causalfocus.kernels.gaussian.intervals import weight_interval
@@ -63,7 +62,7 @@ CUT: Final = 0.8
 
 
 @dataclass(frozen=True)
-class GaussianRule(Guarantee):
+class GaussianRule(RowByRow):
     """The rule for one accuracy, resolution and confidence.
 
     Of the class only min_effect, the resolution, and intercept are used.
@@ -74,12 +73,14 @@ class GaussianRule(Guarantee):
 
     @cached_property
     def scale(self) -> resolution.Scale:
-        """What the kernels need to know: claim and mixing, from what the user chose alone."""
+        """What the kernels need to know: claim and mixing, from what the user chose alone, in the
+        units of the rows.
+        """
         return resolution.Scale(*self._plain_scale)
 
     @cached_property
     def _plain_scale(self) -> resolution.PlainScale:
-        smallest = self.space.least_effect
+        smallest = self.unit_effect
         step, stride = step_and_stride(self.accuracy, smallest)
         return (
             math.inf if self.accuracy is None else self.accuracy,
@@ -94,7 +95,7 @@ class GaussianRule(Guarantee):
 
     @cached_property
     def _radii(self) -> tuple[float, float]:
-        return math.inf if self.accuracy is None else self.accuracy, self.space.least_effect
+        return math.inf if self.accuracy is None else self.accuracy, self.unit_effect
 
     def claim_in_words(self) -> str:
         return claim_of_effects("effect", self.epsilon, self.space)
@@ -112,10 +113,12 @@ class GaussianRule(Guarantee):
             (*self.settings, weights),
             *self._radii,
             self.space.intercept,
+            self.plain_units,
         ).gains
 
     def rival(self, model: LinearSEM, weights: Floats) -> Rival:
-        shown = np.where(np.abs(model.weights) > shown_from(self.space), model.weights, 0.0)
+        is_shown = np.abs(model.weights) > shown_from(self.space, model.names)
+        shown = np.where(is_shown, model.weights, 0.0)
         with numerical_errors("information complexity", model):
             found = closest_rival(
                 plain_model_of(model),
@@ -123,6 +126,7 @@ class GaussianRule(Guarantee):
                 (*self.settings, weights),
                 *self._radii,
                 self.space.intercept,
+                self.plain_units,
             )
         rival = LinearSEM.from_fit(
             found.weights.copy(), found.variances.copy(), found.intercepts, model.names
@@ -132,9 +136,10 @@ class GaussianRule(Guarantee):
             named = model.weights.copy()
             named[found.effect, found.cause] = found.weights[found.effect, found.cause]
         else:
-            slight = np.abs(found.weights - model.weights) < 0.5 * self.space.least_effect
+            slight = np.abs(found.weights - model.weights) < 0.5 * self.smallest
             named[slight] = model.weights[slight]
-        return Rival(found.gains, rival, changes_in_words(model.weights, named, model.names))
+        words = changes_in_words(model.weights, named, model.names, self.smallest)
+        return Rival(found.gains, rival, words)
 
     def require(self, model: LinearSEM) -> None:
         super().require(model)
@@ -145,10 +150,10 @@ class GaussianRule(Guarantee):
         is_shown = estimate.weights != 0.0
         if (truth.weights[is_shown] == 0.0).any():
             return False
-        if (np.abs(truth.weights[~is_shown]) >= self.space.least_effect).any():
+        if (np.abs(truth.weights) >= self.smallest)[~is_shown].any():
             return False
-        errors = np.abs(estimate.weights - truth.weights)[is_shown]
-        return bool((errors < (self.accuracy or math.inf)).all())
+        errors = np.abs(estimate.weights - truth.weights)
+        return bool((errors < self.accuracies)[is_shown].all())
 
     def decide(
         self,
@@ -181,9 +186,9 @@ class GaussianRule(Guarantee):
         )
 
     def _has_hope(self, moments: Moments, estimate: LinearSEM) -> bool:
-        rows = plain_rows_of(moments.evidence_rows(intercept=self.space.intercept))
+        rows, weights = self.evidence_rows(moments), self.coefficients(estimate.weights)
         needed = min(SURVEY_FROM, self.threshold) + self._share_cost(estimate)
-        return pairs.least_evidence(rows, estimate.weights, self._pair_scale) >= needed
+        return pairs.least_evidence(plain_rows_of(rows), weights, self._pair_scale) >= needed
 
     def _share_cost(self, estimate: LinearSEM) -> float:
         """What it costs that EDGE is shared by all reported edges, and by two signs."""
@@ -201,7 +206,8 @@ class GaussianRule(Guarantee):
         split = self.split(moments)
         if split is None:
             return Survey(False, None)
-        data, weights = resolution.Data(self.times(moments), split), estimate.weights
+        data = resolution.Data(self.times(moments), split)
+        weights = self.coefficients(estimate.weights)
         tables = resolution.row_tables(data, weights, self.scale, -math.inf, self.threshold, True)
         if levels.row_evidence(tables.evidence, weights) < self.threshold:
             return Survey(False, least_move(tables.evidence, tables.families, weights))
@@ -225,27 +231,20 @@ class GaussianRule(Guarantee):
         """Per reported edge, the weights that are not rejected at delta if the edges are right."""
         split = self.split(moments) if estimate.n_edges else None
         data = None if split is None else resolution.Data(self.times(moments), split)
-        n_strong = 0
+        weights, n_strong = self.coefficients(estimate.weights), 0
         if data is not None:
-            tables = resolution.row_tables(
-                data, estimate.weights, self.scale, -math.inf, math.inf, False
-            )
-            n_strong = levels.strong_edges(tables.evidence, estimate.weights, self.threshold)
+            tables = resolution.row_tables(data, weights, self.scale, -math.inf, math.inf, False)
+            n_strong = levels.strong_edges(tables.evidence, weights, self.threshold)
         found = []
         for cause, effect, weight in estimate.edges:
             edge = estimate.names.index(effect), estimate.names.index(cause)
             low, high = -math.inf, math.inf
             if data is not None:
-                low, high = weight_interval(
-                    data, estimate.weights, edge, self.scale, self.threshold, n_strong
-                )
+                span = weight_interval(data, weights, edge, self.scale, self.threshold, n_strong)
+                unit = 1.0 if self.units is None else float(self.units.effects[edge])
+                low, high = span.low * unit, span.high * unit
             found.append(Interval(cause, effect, low, weight, high))
         return tuple(found)
-
-    def times(self, moments: Moments) -> Times:
-        """The rows at every mark."""
-        rows = moments.timed_rows(intercept=self.space.intercept)
-        return Times(rows.grams, rows.lows, rows.counts)
 
     def split(self, moments: Moments) -> resolution.Split | None:
         """Training and later samples, with the training's share and what it foresees."""
@@ -309,7 +308,7 @@ class GaussianDecision(Decision):
     @cached_property
     def _evidence(self) -> tuple[Floats, float, float]:
         """Per reported edge; of all rows; and against contrary orders."""
-        p, weights = self.estimate.p, self.estimate.weights
+        p, weights = self.estimate.p, self.rule.coefficients(self.estimate.weights)
         split = self.rule.split(self.moments) if p > 1 else None
         if split is None:
             value = math.inf if p == 1 else -math.inf
@@ -363,7 +362,7 @@ class GaussianDecision(Decision):
                 f"Every system that breaks the claim is rejected: the evidence has reached "
                 f"log(1/delta) = {self.threshold:.2f} nats."
             )
-        smallest = self.rule.space.least_effect
+        smallest = self.rule.smallest
         departure = None if self.survey is None else self.survey.departure
         if isinstance(departure, Move):
             return departure.wait_in_words(self.estimate, smallest)

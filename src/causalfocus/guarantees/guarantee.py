@@ -118,9 +118,6 @@ class Guarantee(ABC):
     has_forecast: ClassVar[bool] = True
     """Whether the rounds to a stop can be foretold."""
 
-    has_lower_bound: ClassVar[bool] = False
-    """Whether Theorem lower_bound speaks of the claim."""
-
     takes_questions: ClassVar[bool] = False
     """Whether less may be asked for than all direct effects, or total ones."""
 
@@ -141,10 +138,7 @@ class Guarantee(ABC):
         if self.epsilon == GRAPH:
             return None
         self.space.require_uniform(f"The {self.name} rule")
-        found = 0.5 * self.space.least_effect if self.epsilon is None else self.epsilon
-        if not isinstance(found, float):
-            raise InvalidInputError(f"The {self.name} rule knows one epsilon for all pairs.")
-        return found
+        return float(self.accuracies.min())
 
     @cached_property
     def smallest(self) -> Floats:
@@ -169,6 +163,11 @@ class Guarantee(ABC):
     @property
     def evidence_is_dear(self) -> bool:
         """Whether the evidence takes too long to weigh it whenever somebody looks."""
+        return False
+
+    @property
+    def has_lower_bound(self) -> bool:
+        """Whether Theorem lower_bound speaks of the claim."""
         return False
 
     @property

@@ -20,6 +20,7 @@ from causalfocus.oracles.alternative import best_alternative
 from causalfocus.system.actions import Action
 from causalfocus.system.feedback import require_no_loops
 from causalfocus.system.sem import LinearSEM
+from causalfocus.system.sizes import GRAPH
 from causalfocus.system.space import ModelClass
 
 
@@ -157,6 +158,11 @@ class PaperRule(BoundedClaim):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        self.space.require_uniform("The paper's rule")
+        if self.epsilon != GRAPH and not isinstance(self.epsilon, float):
+            raise InvalidInputError(
+                f"The paper's rule knows one epsilon for all pairs, got {self.epsilon!r}."
+            )
         if self.actions.at_once > 1:
             raise InvalidInputError(
                 f"The paper's rule knows actions that set one variable; these set up to "

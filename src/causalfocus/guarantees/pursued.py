@@ -9,7 +9,7 @@ from causalfocus.arrays import Floats
 from causalfocus.guarantees.lags import Lags
 from causalfocus.kernels.evidence import pairs
 from causalfocus.kernels.exact.runner_up import runner_up
-from causalfocus.kernels.records import PlainBounds, PlainSettings
+from causalfocus.kernels.records import Limits, PlainSettings, PlainUnits
 from causalfocus.moments.views import RowMoments
 from causalfocus.oracles.for_kernels import plain_model_of, plain_rows_of
 from causalfocus.system.sem import LinearSEM
@@ -22,9 +22,11 @@ say, every round makes it less, and a plan for it would starve what the refutati
 
 def other_graph(
     rows: RowMoments,
+    means: Floats,
     estimate: LinearSEM,
     actions: PlainSettings,
-    bounds: PlainBounds,
+    limits: Limits,
+    units: PlainUnits,
     log_odds: float,
     *,
     intercept: bool,
@@ -33,23 +35,26 @@ def other_graph(
 
     Parameters
     ----------
-    rows : of the data
+    rows : of the data, in the units of the rows
+    means : of all nodes over the samples of each row
     estimate : whose graph stands against all others
     actions : what can be chosen, as the kernels take it
-    bounds : the class in which graphs are probable
+    limits, units : the class in which graphs are probable, and the units of the rows
     log_odds : that are high enough
     intercept : whether equations have constants
     """
     found = runner_up(
-        plain_rows_of(rows), rows.means, bounds, plain_model_of(estimate), actions, intercept
+        plain_rows_of(rows), means, limits, plain_model_of(estimate), actions, intercept, units
     )
     return Stage(np.array([log_odds - found.log_odds]), found.gains[None, :])
 
 
 def every_pair(
     rows: RowMoments,
+    means: Floats,
     estimate: LinearSEM,
     actions: PlainSettings,
+    units: PlainUnits,
     scale: pairs.PlainPairScale,
     level: float,
     lags: Lags | None,
@@ -59,15 +64,22 @@ def every_pair(
 
     Parameters
     ----------
-    rows : of the data
+    rows : of the data, in the units of the rows
+    means : of all nodes over the samples of each row
     estimate : what would be claimed
     actions : what can be chosen, as the kernels take it
+    units : of the rows
     scale : what the rule asks of pairs
     level : evidence that is high enough, what the shares of the mixture cost included
     lags : what the certificate said of the pairs when it was last looked at
     """
-    found = pairs.pair_evidence(plain_rows_of(rows), estimate.weights, scale)
-    gains = pairs.pair_gains(found, plain_model_of(estimate), rows.means, actions)
+    effects, _ = units
+    weights = estimate.weights / effects
+    weights.setflags(write=False)
+    found = pairs.pair_evidence(plain_rows_of(rows), weights, scale)
+    # In (u.x)^2 over the noise variance the own unit of a row cancels; that of each cause does not.
+    found = found._replace(directions=found.directions * effects[found.effects])
+    gains = pairs.pair_gains(found, plain_model_of(estimate), means, actions)
     evidence = found.evidence
     if lags is not None:
         evidence = evidence + lags.edges[found.effects, found.causes]

@@ -60,6 +60,9 @@ BOUNDS_FIRST: Final = 64.0
 was tossed so often with the row's variable free.
 """
 
+LARGEST_WEIGHT: Final = 1e6
+"""For plans: of an effect, by its own size for classes that have sizes by pair."""
+
 PLAN_AHEAD: Final = 0.1
 LEAST_AHEAD: Final = 32.0
 """A plan is for this share of the rounds so far, and at least for so many."""
@@ -143,7 +146,7 @@ def task_of(
         asked &= ~is_settled
     prices = prices_of(rule)
     return CoinTask(
-        weights=np.clip(model.weights, -1e6, 1e6),
+        weights=_within_reason(rule, model.weights),
         noise=model.noise_variances,
         half_ranges=np.where(_serves(rule), half_ranges_of(rule), 0.0),
         radii=np.where(asked & (radii > 0.0), radii, math.inf),
@@ -161,6 +164,15 @@ def _serves(rule: "RandomizedRule") -> Bools:
     if rows.all() or not rows.any():
         return np.ones(rule.p, dtype=np.bool_)
     found: Bools = rows.sum() - rows > 0
+    return found
+
+
+def _within_reason(rule: "RandomizedRule", weights: Floats) -> Floats:
+    """Weights of an estimate that may rest on next to nothing; beyond what anyone measures they are
+    cut off, by pair where sizes are, so that it does not depend on units where.
+    """
+    most = LARGEST_WEIGHT if rule.space.is_uniform else LARGEST_WEIGHT * rule.smallest
+    found: Floats = np.clip(weights, -most, most)
     return found
 
 
@@ -360,4 +372,5 @@ def rival_of(rule: "RandomizedRule", model: LinearSEM, sets: Bools, weights: Flo
     if model.weights[j, k] == 0.0:
         moved[j, k] = rule.smallest[j, k]
     rival = LinearSEM.from_fit(moved, model.noise_variances, model.intercepts, model.names)
-    return Rival(gains, rival, changes_in_words(model.weights, moved, model.names))
+    words = changes_in_words(model.weights, moved, model.names, rule.smallest)
+    return Rival(gains, rival, words)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from causalfocus.arrays import Bools, Floats
+from causalfocus.system.numbers_by_name import is_by_name
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.sizes import GRAPH, Accuracy
 from causalfocus.system.space import ModelClass
@@ -49,11 +50,40 @@ def accuracy_in_words(epsilon: Accuracy | None) -> str:
 def size_in_words(space: ModelClass) -> str:
     """From which size on an effect is shown, after "effect"."""
     if space.matters is not None:
-        changes = ", ".join(f"{name} by {change:g}" for name, change in dict(space.matters).items())
-        return f"that changes {changes} or more as its cause moves across its range"
+        return (
+            f"that changes {_changes_in_words(space)} or more as its cause moves across its range"
+        )
     if isinstance(space.min_effect, float):
         return f"of size {space.min_effect:g} or more"
     return "of the size given for its pair or more"
+
+
+def _changes_in_words(space: ModelClass) -> str:
+    """Which changes are worth knowing."""
+    return ", ".join(f"{name} by {change:g}" for name, change in space.matters or ())
+
+
+def bounds_in_words(space: ModelClass) -> list[str]:
+    """What a class says of effects and noise."""
+    parts = []
+    if isinstance(space.min_effect, float):
+        parts.append(f"no effect is smaller than {space.min_effect:g}")
+    elif space.matters is None:
+        parts.append("no effect is smaller than the size given for its pair")
+    else:
+        changes = _changes_in_words(space)
+        parts.append(f"every effect changes {changes} or more as its cause moves across its range")
+    if isinstance(space.max_effect, float):
+        parts.append(f"none larger than {space.max_effect:g}")
+    elif space.max_effect is not None:
+        parts.append("none larger than the limit given for its pair")
+    ranges = space.noise_variance
+    if ranges is not None and not is_by_name(ranges):
+        parts.append(f"noise variances are between {ranges[0]:g} and {ranges[1]:g}")
+    elif ranges is not None:
+        each = (f"that of {name} between {low:g} and {high:g}" for name, (low, high) in ranges)
+        parts.append(f"of the noise variances, {', '.join(each)}")
+    return parts
 
 
 class Step(NamedTuple):

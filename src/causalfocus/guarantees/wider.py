@@ -2,14 +2,17 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 
+from causalfocus.arrays import Floats
 from causalfocus.guarantees.terms import Step
 from causalfocus.moments.moments import Moments
 from causalfocus.oracles.gaussian import gaussian_estimate
+from causalfocus.system.numbers_by_name import is_by_name
 from causalfocus.system.sem import LinearSEM
+from causalfocus.system.sizes import PairSizes
 from causalfocus.system.space import ModelClass
 
 ROOM: Final = 1.2
@@ -37,18 +40,35 @@ def wider_classes(space: ModelClass, moments: Moments, rule: str) -> Iterator[St
 def _wider_bounds(space: ModelClass, fitted: LinearSEM) -> dict[str, Any]:
     """Bounds of the class that the fitted system touches or exceeds, each with some room."""
     changes = dict[str, Any]()
-    sizes = np.abs(fitted.weights[fitted.weights != 0.0])
-    noise = fitted.noise_variances
+    sizes = np.abs(fitted.weights)
     if not space.intercept:
         changes["intercept"] = True
-    if len(sizes) and space.max_effect is not None and sizes.max() * 1.02 > space.max_effect:
-        changes["max_effect"] = _to_two_digits(ROOM * float(sizes.max()))
-    if space.noise_variance is not None:
-        low, high = space.noise_variance
-        if noise.min() < low or noise.max() > high:
-            wide = min(low, noise.min() / ROOM), max(high, noise.max() * ROOM)
-            changes["noise_variance"] = tuple(_to_two_digits(float(end)) for end in wide)
+    most, limits = space.max_effect, space.largest(fitted.names)
+    if most is not None and (sizes * 1.02 > limits).any():
+        if isinstance(most, float):
+            changes["max_effect"] = _to_two_digits(ROOM * float(sizes.max()))
+        else:
+            for at in np.argwhere(sizes * 1.02 > limits):
+                limits[*at] = _to_two_digits(ROOM * float(sizes[*at]))
+            changes["max_effect"] = PairSizes.of("max_effect", limits)
+    ranges = space.noise_variance
+    if ranges is not None and not is_by_name(ranges):
+        found = _wider_range(cast("tuple[float, float]", ranges), fitted.noise_variances)
+        changes |= {} if found == ranges else {"noise_variance": found}
+    elif ranges is not None:
+        noise = dict(zip(fitted.names, fitted.noise_variances, strict=True))
+        by_name = tuple((name, _wider_range(s, noise[name][None])) for name, s in ranges)
+        changes |= {} if by_name == ranges else {"noise_variance": by_name}
     return changes
+
+
+def _wider_range(span: tuple[float, float], noise: Floats) -> tuple[float, float]:
+    """A range that holds some variances with room; the same if they are in it."""
+    low, high = span
+    if noise.min() >= low and noise.max() <= high:
+        return span
+    ends = min(low, noise.min() / ROOM), max(high, noise.max() * ROOM)
+    return _to_two_digits(float(ends[0])), _to_two_digits(float(ends[1]))
 
 
 def _to_two_digits(value: float) -> float:
@@ -56,6 +76,10 @@ def _to_two_digits(value: float) -> float:
 
 
 def _as_text(value: Any) -> str:
+    if isinstance(value, PairSizes):
+        return str([list(row) for row in value.rows or ()])
+    if isinstance(value, tuple) and isinstance(value[0], tuple):
+        return "{" + ", ".join(f"{name!r}: {_as_text(span)}" for name, span in value) + "}"
     if isinstance(value, tuple):
         return "(" + ", ".join(f"{end:g}" for end in value) + ")"
     return f"{value:g}" if isinstance(value, float) else str(value)

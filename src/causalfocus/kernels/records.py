@@ -57,14 +57,24 @@ class Actions(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """The class of models: smallest and largest size of an effect, lowest and highest noise
-    variance.
+    """The class of models as the row of one node knows it: smallest and largest size of an effect,
+    lowest and highest noise variance.
     """
 
     smallest: float
     largest: float
     lowest: float
     highest: float
+
+
+class Units(NamedTuple):
+    """Units of all rows: (p, p), row the effect and column the cause, the effect that has the
+    coefficient 1; and (p,), the unit of every node in its own row. All are ones where a class has
+    single numbers. See `moments.row_units`.
+    """
+
+    effects: Floats
+    own: Floats
 
 
 class Span(NamedTuple):
@@ -79,12 +89,15 @@ PlainRows = tuple[Floats, Floats, Floats]
 PlainModel = tuple[Floats, Floats, Floats, Ints]
 PlainSettings = tuple[Bools, Floats, Floats]
 PlainActions = tuple[Bools, Floats, Floats, Floats]
-PlainBounds = tuple[float, float, float, float]
+PlainUnits = tuple[Floats, Floats]
 PlainFits = tuple[Ints, Floats, Floats]
 """The same as plain tuples, in the order of the fields: where Python calls a kernel these cost a
 fifth of a record. The kernels that every round calls take them, and name their parts first. Fits
 are rows as they were fitted at some time: parents as sets (p,), coefficients of (x, 1) (p, p + 1),
 and noise standard deviations (p,), zero where the samples did not determine a row."""
+
+Limits = Floats
+"""The class of models: (p, 4), for every node the fields of its `Bounds`."""
 
 
 @kernel
@@ -109,10 +122,16 @@ def as_actions(plain: PlainActions) -> Actions:
 
 
 @kernel
-def as_bounds(plain: PlainBounds) -> Bounds:
-    """Return the class of models by its names."""
-    smallest, largest, lowest, highest = plain
-    return Bounds(smallest, largest, lowest, highest)
+def as_units(plain: PlainUnits) -> Units:
+    """Return units by their names."""
+    effects, own = plain
+    return Units(effects, own)
+
+
+@kernel
+def bounds_at(limits: Limits, j: int) -> Bounds:
+    """Return the class of models as the row of one node knows it."""
+    return Bounds(limits[j, 0], limits[j, 1], limits[j, 2], limits[j, 3])
 
 
 @kernel

@@ -7,7 +7,8 @@ from typing import Literal
 
 from causalfocus.kernels.exact import response
 from causalfocus.moments.moments import weights_as_arrays
-from causalfocus.oracles.for_kernels import plain_bounds_of, plain_model_of
+from causalfocus.moments.row_units import no_units
+from causalfocus.oracles.for_kernels import limits_of, plain_model_of
 from causalfocus.oracles.limits import numerical_errors, require_feasible_size
 from causalfocus.system.actions import Action
 from causalfocus.system.sem import LinearSEM
@@ -74,9 +75,10 @@ def best_alternative(
         found = response.closest_rival(
             plain_model_of(model),
             (actions.is_set, actions.values, actions.spreads, actions.weights),
-            plain_bounds_of(space),
+            limits_of(space, model.names),
             epsilon,
             space.intercept,
+            no_units(model.p).plain,
         )
     if model.p == 1:
         return Alternative(None, math.inf, None)

@@ -5,7 +5,7 @@ from typing import Final
 from causalfocus.arrays import Floats
 from causalfocus.kernels.posterior import edges
 from causalfocus.moments.moments import Moments
-from causalfocus.oracles.for_kernels import plain_bounds_of, plain_rows_of
+from causalfocus.oracles.for_kernels import limits_of, plain_rows_of, rows_in_units, units_of
 from causalfocus.oracles.limits import numerical_errors, require_feasible_size
 from causalfocus.system.space import ModelClass
 
@@ -38,7 +38,8 @@ def edge_probabilities(moments: Moments, space: ModelClass) -> Floats:
     p = len(moments.names)
     require_feasible_size(p)
     rows = moments.rows(intercept=space.intercept)
+    scaled = rows_in_units(rows, units_of(space, moments.names))
     with numerical_errors("sum over graphs", rows):
         return edges.edge_probabilities(
-            plain_rows_of(rows), plain_bounds_of(space), p <= ALL_DAGS_UP_TO
+            plain_rows_of(scaled), limits_of(space, moments.names), p <= ALL_DAGS_UP_TO
         )

@@ -4,13 +4,15 @@ import numpy as np
 
 from causalfocus.arrays import Floats, Ints
 from causalfocus.kernels.exact import oracles
+from causalfocus.kernels.records import Limits, PlainRows
 from causalfocus.moments.moments import Moments
 from causalfocus.moments.views import RowMoments
 from causalfocus.oracles.for_kernels import (
-    bounds_of,
-    plain_bounds_of,
+    limits_of,
     plain_rows_of,
+    rows_in_units,
     rows_of,
+    units_of,
 )
 from causalfocus.oracles.limits import numerical_errors, require_feasible_size
 from causalfocus.system.sem import LinearSEM
@@ -21,9 +23,11 @@ def joint_mle(moments: Moments, space: ModelClass) -> LinearSEM:
     """The model of the class under which the data are most likely: the exact global maximiser.
 
     All DAGs, all weights with min_effect <= \\|weight\\| <= max_effect and all noise variances in
-    their range compete. Ties (to 1e-12 of the score) go to fewer parents of a node, and between
-    graphs to earlier names as causes. A node without samples of its own gets no parents and the
-    smallest noise variance, 1 if there is no smallest.
+    their range compete; where max_effect is not the same multiple of min_effect for all causes of a
+    node, the largest multiple limits all of them. Ties (to 1e-12 of the score) go to fewer parents
+    of a node, and between graphs to earlier names as causes. A node without samples of its own gets
+    no parents and the smallest noise variance, 1 if there is none (by what matters, that of a
+    deviation which just matters).
 
     Parameters
     ----------
@@ -41,10 +45,8 @@ def joint_mle(moments: Moments, space: ModelClass) -> LinearSEM:
     require_feasible_size(len(moments.names))
     rows = moments.rows(intercept=space.intercept)
     with numerical_errors("joint MLE", rows):
-        weights, variances = oracles.class_mle(plain_rows_of(rows), plain_bounds_of(space))
-    return LinearSEM.from_fit(
-        weights, variances, fitted_intercepts(weights, rows, space.intercept), moments.names
-    )
+        weights, variances = oracles.class_mle(*_in_units(rows, moments.names, space))
+    return _model_of(weights, variances, rows, moments.names, space)
 
 
 def probable_model(moments: Moments, space: ModelClass) -> LinearSEM:
@@ -73,10 +75,8 @@ def probable_model(moments: Moments, space: ModelClass) -> LinearSEM:
     require_feasible_size(len(moments.names))
     rows = moments.rows(intercept=space.intercept)
     with numerical_errors("most probable model", rows):
-        weights, variances = oracles.probable_model(plain_rows_of(rows), plain_bounds_of(space))
-    return LinearSEM.from_fit(
-        weights, variances, fitted_intercepts(weights, rows, space.intercept), moments.names
-    )
+        weights, variances = oracles.probable_model(*_in_units(rows, moments.names, space))
+    return _model_of(weights, variances, rows, moments.names, space)
 
 
 def graph_mle(moments: Moments, parents: Ints, space: ModelClass) -> LinearSEM:
@@ -86,10 +86,29 @@ def graph_mle(moments: Moments, parents: Ints, space: ModelClass) -> LinearSEM:
     """
     rows = moments.rows(intercept=space.intercept)
     with numerical_errors("fit of a graph", rows):
-        weights, variances = oracles.graph_mle(rows_of(rows), parents, bounds_of(space))
-    return LinearSEM.from_fit(
-        weights, variances, fitted_intercepts(weights, rows, space.intercept), moments.names
-    )
+        scaled = rows_in_units(rows, units_of(space, moments.names))
+        limits = limits_of(space, moments.names)
+        weights, variances = oracles.graph_mle(rows_of(scaled), parents, limits)
+    return _model_of(weights, variances, rows, moments.names, space)
+
+
+def _in_units(
+    rows: RowMoments, names: tuple[str, ...], space: ModelClass
+) -> tuple[PlainRows, Limits]:
+    """Rows and class as the kernels take them."""
+    scaled = rows_in_units(rows, units_of(space, names))
+    return plain_rows_of(scaled), limits_of(space, names)
+
+
+def _model_of(
+    weights: Floats, variances: Floats, rows: RowMoments, names: tuple[str, ...], space: ModelClass
+) -> LinearSEM:
+    """The model of fitted rows, out of their units."""
+    units = units_of(space, names)
+    if units is not None:
+        weights, variances = units.weights_from(weights), units.variances_from(variances)
+    constants = fitted_intercepts(weights, rows, space.intercept)
+    return LinearSEM.from_fit(weights, variances, constants, names)
 
 
 def fitted_intercepts(weights: Floats, rows: RowMoments, intercept: bool) -> Floats:

@@ -1,17 +1,25 @@
 """Models, classes and moments as the records that kernels take."""
 
+import math
+from functools import lru_cache
+
+import numpy as np
+
+from causalfocus.arrays import Floats
+from causalfocus.errors import InvalidInputError
 from causalfocus.kernels.records import (
-    Bounds,
+    Limits,
     Model,
     Parameters,
-    PlainBounds,
     PlainModel,
     PlainRows,
     Rows,
 )
+from causalfocus.moments.row_units import RowUnits, even_units
 from causalfocus.moments.views import RowMoments
 from causalfocus.system.sem import LinearSEM
-from causalfocus.system.space import ModelClass
+from causalfocus.system.sizes import GRAPH, Accuracy, table_of
+from causalfocus.system.space import RELATIVE_SLACK, ModelClass
 
 
 def model_of(model: LinearSEM) -> Model:
@@ -29,14 +37,93 @@ def parameters_of(model: LinearSEM) -> Parameters:
     return Parameters(model.weights, model.noise_variances, model.intercepts)
 
 
-def bounds_of(space: ModelClass) -> Bounds:
-    """The class of models."""
-    return Bounds(space.least_effect, space.effect_limit, *space.variance_limits)
+@lru_cache(maxsize=64)
+def units_of(space: ModelClass, names: tuple[str, ...]) -> RowUnits | None:
+    """Units of all rows in which what just matters is 1; None for a class of single numbers, which
+    is taken as it is.
+
+    The own unit of a node is the middle of its noise's standard deviations, in logarithms, if a
+    range of them is known: ranges of the same ratio are then the same range. Else it is the change
+    that matters. Any would do: it decides what the fixed prior of the class rule calls usual noise,
+    and rounding.
+    """
+    if space.is_uniform:
+        return None
+    smallest, spans = space.smallest(names), space.variances(names)
+    own = even_units(smallest)
+    if space.matters is not None:
+        changes = dict(space.widths) | dict(space.matters)
+        own = np.array([changes.get(name, 1.0) for name in names])
+    is_known = (spans[:, 0] > 0.0) & np.isfinite(spans[:, 1])
+    own[is_known] = (spans[is_known, 0] * spans[is_known, 1]) ** 0.25
+    return RowUnits(smallest, own)
 
 
-def plain_bounds_of(space: ModelClass) -> PlainBounds:
-    """The same as a plain tuple."""
-    return space.least_effect, space.effect_limit, *space.variance_limits
+def unit_effect(space: ModelClass) -> float:
+    """The size from which on an effect matters, in the units of the rows."""
+    return space.least_effect if space.is_uniform else 1.0
+
+
+@lru_cache(maxsize=64)
+def limits_of(space: ModelClass, names: tuple[str, ...]) -> Limits:
+    """The class of models in the units of the rows, see `Limits`.
+
+    Noise has the limits of its node. The largest size of an effect on a node is that of all its
+    possible causes, in these units: where max_effect is not the same multiple of min_effect for all
+    of them, the class is wider than the one that was given. That is conservative: it holds every
+    system of the given class, and evidence against all systems of a wider class is evidence against
+    those.
+    """
+    p, units = len(names), units_of(space, names)
+    found = np.empty((p, 4))
+    if units is None:
+        found[:] = space.least_effect, space.effect_limit, *space.variance_limits
+        return found
+    found[:, 0], found[:, 1] = 1.0, math.inf
+    if space.max_effect is not None:
+        ratios = space.largest(names) / units.effects
+        found[:, 1] = np.where(space.unknown_effects(names), ratios, 1.0).max(axis=1)
+    found[:, 2:] = space.variances(names) / units.own[:, None] ** 2
+    return found
+
+
+def accuracies_in_units(
+    space: ModelClass, epsilon: Accuracy | None, names: tuple[str, ...]
+) -> Floats:
+    """(p, p), how far weights may be off, in the units of the rows.
+
+    epsilon : not for the graph alone
+    """
+    if epsilon is None:
+        return np.full((len(names), len(names)), 0.5)
+    if isinstance(epsilon, str):
+        raise InvalidInputError("There is no accuracy for the graph alone.")
+    found = table_of(epsilon, names, space.unknown_effects(names))
+    units = units_of(space, names)
+    return found if units is None else units.weights_in(found)
+
+
+def is_exact(space: ModelClass, epsilon: Accuracy | None, names: tuple[str, ...]) -> bool:
+    """Whether class and accuracy are the given ones, although kernels have one largest effect for
+    all causes of a node and one accuracy for all pairs; else the class is wider, or the accuracy
+    finer.
+    """
+    may_exist = space.unknown_effects(names)
+    if space.max_effect is not None:
+        ratios = space.largest(names) / space.smallest(names)
+        if not all(_is_even(ratios[j][may_exist[j]]) for j in range(len(names))):
+            return False
+    return epsilon == GRAPH or _is_even(accuracies_in_units(space, epsilon, names)[may_exist])
+
+
+def _is_even(sizes: Floats) -> bool:
+    """Whether all are one number."""
+    return not len(sizes) or bool(sizes.max() <= sizes.min() * (1.0 + RELATIVE_SLACK))
+
+
+def rows_in_units(rows: RowMoments, units: RowUnits | None) -> RowMoments:
+    """The same rows; the given ones without units."""
+    return rows if units is None else units.rows(rows)
 
 
 def plain_rows_of(rows: RowMoments) -> PlainRows:

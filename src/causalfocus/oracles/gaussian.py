@@ -1,10 +1,10 @@
 """The estimate of the gaussian rule: a graph of the effects that matter, and their weights."""
 
+from causalfocus.arrays import Floats
 from causalfocus.kernels.gaussian import response
 from causalfocus.moments.moments import Moments
-from causalfocus.moments.row_units import units_for
 from causalfocus.oracles.estimate import fitted_intercepts
-from causalfocus.oracles.for_kernels import plain_rows_of
+from causalfocus.oracles.for_kernels import plain_rows_of, rows_in_units, unit_effect, units_of
 from causalfocus.oracles.limits import numerical_errors, require_feasible_size
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import ModelClass
@@ -24,11 +24,10 @@ def gaussian_estimate(moments: Moments, space: ModelClass) -> LinearSEM:
     """
     require_feasible_size(len(moments.names))
     rows = moments.rows(intercept=space.intercept)
-    units = None if space.is_uniform else units_for(space.smallest(moments.names))
-    scaled = rows if units is None else units.rows(rows)
-    smallest = space.least_effect if units is None else 1.0
+    units = units_of(space, moments.names)
+    scaled = plain_rows_of(rows_in_units(rows, units))
     with numerical_errors("estimate", rows):
-        weights, variances = response.gaussian_estimate(plain_rows_of(scaled), smallest)
+        weights, variances = response.gaussian_estimate(scaled, unit_effect(space))
     if units is not None:
         weights, variances = units.weights_from(weights), units.variances_from(variances)
     return LinearSEM.from_fit(
@@ -36,6 +35,9 @@ def gaussian_estimate(moments: Moments, space: ModelClass) -> LinearSEM:
     )
 
 
-def shown_from(space: ModelClass) -> float:
-    """The size from which on an effect of a known system would be shown."""
-    return 0.5 * space.least_effect
+def shown_from(space: ModelClass, names: tuple[str, ...]) -> Floats:
+    """(p, p), row the effect and column the cause: the size from which on an effect of a known
+    system would be shown.
+    """
+    found: Floats = 0.5 * space.smallest(names)
+    return found

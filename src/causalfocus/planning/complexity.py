@@ -20,7 +20,7 @@ from causalfocus.system.choices import MOST_CHOICES, Choices, Ends
 from causalfocus.system.columns import first_columns, n_sets
 from causalfocus.system.question import About, Question
 from causalfocus.system.sem import LinearSEM
-from causalfocus.system.sizes import Accuracy
+from causalfocus.system.sizes import GRAPH, Accuracy, PairSizes
 from causalfocus.system.space import ModelClass
 
 
@@ -126,9 +126,14 @@ class Complexity:
 
     @cached_property
     def _at_twice_epsilon(self) -> "Complexity":
-        if not isinstance(self.epsilon, float):
+        if self.epsilon == GRAPH:
             return self
-        coarser = replace(self._problem.guarantee, epsilon=2.0 * self.epsilon).on(self.choices)
+        guarantee = self._problem.guarantee
+        if isinstance(self.epsilon, float):
+            twice: Accuracy = 2.0 * self.epsilon
+        else:
+            twice = PairSizes.of("epsilon", 2.0 * guarantee.accuracies)
+        coarser = replace(guarantee, epsilon=twice).on(self.choices)
         return replace(self._problem, guarantee=coarser).solve()
 
 

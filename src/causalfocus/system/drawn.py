@@ -9,6 +9,7 @@ sizes below 1. Sizes bound what loops do whatever their signs, and a part of the
 radius than all; so such a system settles whatever is set.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy as np
 from causalfocus.arrays import Floats
 from causalfocus.errors import InvalidInputError
 from causalfocus.system.graph import reach_of
+from causalfocus.system.names import checked_names, default_names
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import PAPER_CLASS, ModelClass
 
@@ -31,6 +33,7 @@ def random_sem(
     space: ModelClass = PAPER_CLASS,
     intercept_range: tuple[float, float] = (0.0, 0.0),
     n_loops: int = 0,
+    names: Sequence[str] | None = None,
 ) -> LinearSEM:
     """A random system: uniform order, independent edges, weights and noise uniform on their ranges.
 
@@ -43,6 +46,7 @@ def random_sem(
     intercept_range : the constants are uniform on it
     n_loops : effects back to a cause, near or far, on top of the same system without; their weights
         are in the class too, and so small that the system settles under every action
+    names : of the nodes, for a class that has sizes by name; X1, X2, ... if left out
 
     Examples
     --------
@@ -69,30 +73,47 @@ def random_sem(
     rank = np.argsort(rng.permutation(p))
     admissible = rank[:, None] > rank[None, :]
     has_edge = admissible & (rng.random((p, p)) < density)
-    sizes = rng.uniform(space.least_effect, space.effect_limit, (p, p))
+    known = default_names(int(p)) if names is None else checked_names(names)
+    if len(known) != p:
+        raise InvalidInputError(f"There are {len(known)} names for {p} nodes: {', '.join(known)}.")
+    smallest, largest, spans = _ranges(space, known)
+    sizes = rng.uniform(smallest, largest, (p, p))
     signs = rng.choice([-1.0, 1.0], (p, p))
     weights = np.where(has_edge, sizes * signs, 0.0)
-    variances = rng.uniform(*space.variance_limits, p)
+    variances = rng.uniform(spans[:, 0], spans[:, 1], p)
     intercepts = rng.uniform(lowest, highest, p)
     for _ in range(n_loops):
-        weights = _close_a_loop(weights, space, rng)
-    return LinearSEM(weights, variances, intercepts, loops=n_loops > 0)
+        weights = _close_a_loop(weights, smallest, largest, rng)
+    return LinearSEM(weights, variances, intercepts, names=names and known, loops=n_loops > 0)
 
 
-def _close_a_loop(weights: Floats, space: ModelClass, rng: np.random.Generator) -> Floats:
+def _ranges(space: ModelClass, names: tuple[str, ...]) -> tuple[Floats, Floats, Floats]:
+    """Smallest and largest sizes of effects, (p, p), and of noise variances, (p, 2). A class of
+    single numbers has them for any names.
+    """
+    p = len(names)
+    if not space.is_uniform:
+        return space.smallest(names), space.largest(names), space.variances(names)
+    smallest, largest = (np.full((p, p), s) for s in (space.least_effect, space.effect_limit))
+    return smallest, largest, np.tile(space.variance_limits, (p, 1))
+
+
+def _close_a_loop(
+    weights: Floats, smallest: Floats, largest: Floats, rng: np.random.Generator
+) -> Floats:
     """One more effect, from a node back to one that acts on it, at any of the places for it."""
     gains = np.linalg.inv(np.eye(len(weights)) - np.abs(weights))  # [effect, cause]
-    most = np.minimum(MOST_GAIN / np.maximum(gains.T, 1e-9), space.effect_limit)
+    most = np.minimum(MOST_GAIN / np.maximum(gains.T, 1e-9), largest)
     acts_on = reach_of(weights != 0).T & ~np.eye(len(weights), dtype=np.bool_)
-    places = np.argwhere(acts_on & (weights == 0) & (most >= space.least_effect))
+    places = np.argwhere(acts_on & (weights == 0) & (most >= smallest))
     if len(places) == 0:
         raise InvalidInputError(
-            f"No further loop can be closed by an effect of size {space.least_effect:g} or more "
+            f"No further loop can be closed by an effect of size {smallest.min():g} or more "
             f"such that the system settles under every action. Ask for fewer loops, for more edges "
             f"to close one with, or for weaker effects."
         )
     effect, cause = places[rng.integers(len(places))]
-    size = rng.uniform(space.least_effect, most[effect, cause])
+    size = rng.uniform(smallest[effect, cause], most[effect, cause])
     closed = weights.copy()
     closed[effect, cause] = size * rng.choice([-1.0, 1.0])
     return closed

@@ -82,8 +82,13 @@ def _a_cycle(has_edge: Bools, within: Sequence[int], names: Sequence[str]) -> st
         path.append(cause)
 
 
-def changes_in_words(weights: Floats, other: Floats, names: Sequence[str]) -> str:
-    """How another model differs: edges added, removed and reversed; if none, the largest shift."""
+def changes_in_words(
+    weights: Floats, other: Floats, names: Sequence[str], sizes: Floats | float = 1.0
+) -> str:
+    """How another model differs: edges added, removed and reversed; if none, the largest shift.
+
+    sizes : (p, p), in which shifts are measured to be compared
+    """
     here, there = weights != 0, other != 0
     said = []
     for j, k in np.argwhere(here != there):
@@ -94,6 +99,6 @@ def changes_in_words(weights: Floats, other: Floats, names: Sequence[str]) -> st
         elif not (here[k, j] and not there[k, j]):
             said.append(f"with {names[k]} -> {names[j]}")
     if not said:
-        j, k = divmod(int(np.argmax(np.abs(other - weights))), len(names))
+        j, k = divmod(int(np.argmax(np.abs(other - weights) / sizes)), len(names))
         said.append(f"{names[k]} -> {names[j]} at {other[j, k]:g} instead of {weights[j, k]:g}")
     return ", ".join(said)

@@ -16,12 +16,12 @@ from causalfocus.kernels.exact.marginals import family_costs
 from causalfocus.kernels.exact.scores import noise_variance, row_divergence, row_score
 from causalfocus.kernels.records import (
     Bounds,
-    PlainBounds,
+    Limits,
     PlainRows,
     Row,
     Rows,
-    as_bounds,
     as_rows,
+    bounds_at,
     row_of,
 )
 from causalfocus.kernels.search.families import best_family, priced_fit, residual_table
@@ -114,14 +114,14 @@ def price_of(slight: float, n: float, p: int) -> float:
 
 
 @kernel
-def joint_mle(rows: Rows, candidates: Ints, starts: Ints, bounds: Bounds) -> JointEstimate:
+def joint_mle(rows: Rows, candidates: Ints, starts: Ints, limits: Limits) -> JointEstimate:
     """Return the most likely model, by subsets (Algorithm finite_joint_mle).
 
     Parameters
     ----------
     rows : moments of all nodes
     candidates, starts : candidate parents per node, see `all_others`
-    bounds : the class
+    limits : the class
     """
     grams, counts = rows.grams, rows.counts
     p = len(counts)
@@ -130,11 +130,11 @@ def joint_mle(rows: Rows, candidates: Ints, starts: Ints, bounds: Bounds) -> Joi
     searches = 0
     for j in range(p):
         own = table[offsets[j] : offsets[j + 1]]
-        mine = candidates[starts[j] : starts[j + 1]]
+        mine, bounds = candidates[starts[j] : starts[j + 1]], bounds_at(limits, j)
         searches += residual_table(row_of(rows, j), mine, bounds, -1, math.inf, own)
         for mask in range(len(own)):
             own[mask] = row_score(own[mask], counts[j], grams[j, j, j], bounds)
-    return best_model(rows, candidates, starts, table, bounds, math.inf, searches)
+    return best_model(rows, candidates, starts, table, limits, math.inf, searches)
 
 
 @kernel
@@ -143,7 +143,7 @@ def best_model(
     candidates: Ints,
     starts: Ints,
     table: Floats,
-    bounds: Bounds,
+    limits: Limits,
     slight: float,
     searches: int,
 ) -> JointEstimate:
@@ -160,7 +160,7 @@ def best_model(
     weights, variances = np.zeros((p, p)), np.empty(p)
     for j in range(p):
         own = table[offsets[j] : offsets[j + 1]]
-        mine = candidates[starts[j] : starts[j + 1]]
+        mine, bounds = candidates[starts[j] : starts[j + 1]], bounds_at(limits, j)
         within = local_mask(masks, j, predecessors[j])
         family = best_family(own, within, tolerance(own[within]))
         price = price_of(slight, counts[j], p)
@@ -180,20 +180,20 @@ def spread_to_supersets(own: Floats) -> None:
 
 
 @kernel
-def class_mle(plain: PlainRows, bounds: PlainBounds) -> tuple[Floats, Floats]:
+def class_mle(plain: PlainRows, limits: Limits) -> tuple[Floats, Floats]:
     """Return weights and noise variances of the most likely model of the class."""
     rows = as_rows(plain)
     candidates, starts = all_others(len(rows.counts))
-    found = joint_mle(rows, candidates, starts, as_bounds(bounds))
+    found = joint_mle(rows, candidates, starts, limits)
     return found.weights, found.variances
 
 
 @kernel
-def probable_model(plain: PlainRows, limits: PlainBounds) -> tuple[Floats, Floats]:
+def probable_model(plain: PlainRows, limits: Limits) -> tuple[Floats, Floats]:
     """Return weights and noise variances of the most likely model of the class with the most
     probable graph, see `marginals`.
     """
-    rows, bounds = as_rows(plain), as_bounds(limits)
+    rows = as_rows(plain)
     p = len(rows.counts)
     candidates, starts = all_others(p)
     offsets = table_offsets(starts)
@@ -201,14 +201,14 @@ def probable_model(plain: PlainRows, limits: PlainBounds) -> tuple[Floats, Float
     for j in range(p):
         own = table[offsets[j] : offsets[j + 1]]
         mine = candidates[starts[j] : starts[j + 1]]
-        family_costs(row_of(rows, j), mine, rows.counts[j], bounds, own)
+        family_costs(row_of(rows, j), mine, rows.counts[j], bounds_at(limits, j), own)
         spread_to_supersets(own)
-    found = best_model(rows, candidates, starts, table, bounds, math.inf, 0)
+    found = best_model(rows, candidates, starts, table, limits, math.inf, 0)
     return found.weights, found.variances
 
 
 @kernel
-def graph_mle(rows: Rows, parents: Ints, bounds: Bounds) -> tuple[Floats, Floats]:
+def graph_mle(rows: Rows, parents: Ints, limits: Limits) -> tuple[Floats, Floats]:
     """Return weights and variances of the most likely model with a given graph.
 
     parents : per node the set of its parents, bit k for node k.
@@ -217,7 +217,7 @@ def graph_mle(rows: Rows, parents: Ints, bounds: Bounds) -> tuple[Floats, Floats
     p = len(counts)
     weights, variances = np.zeros((p, p)), np.empty(p)
     for j in range(p):
-        row = row_of(rows, j)
+        row, bounds = row_of(rows, j), bounds_at(limits, j)
         residual = _fill_row(row, np.arange(p), parents[j], bounds, math.inf, weights)
         variances[j] = noise_variance(residual, counts[j], grams[j, j, j], bounds)
     return weights, variances
@@ -245,7 +245,7 @@ def _cut_side(allowed: Floats, i: int, bound: float, upper: bool) -> bool:
 
 @kernel
 def same_graph_alternative(
-    rows: Rows, weights: Floats, variances: Floats, bounds: Bounds, radius: float
+    rows: Rows, weights: Floats, variances: Floats, limits: Limits, radius: float
 ) -> Alternative:
     """Return the closest model in which one coefficient of one row moves by the radius or more
     (Algorithm same_graph_alternative).
@@ -260,7 +260,7 @@ def same_graph_alternative(
     for j in range(p):
         parents = np.array([k for k in range(p) if weights[j, k] != 0.0], dtype=np.int64)
         s = len(parents)
-        row = np.empty(s)
+        row, bounds = np.empty(s), bounds_at(limits, j)
         work = workspace(s)
         for i in range(s):
             centre = weights[j, parents[i]]
@@ -289,7 +289,7 @@ def different_graph_alternative(
     variances: Floats,
     candidates: Ints,
     starts: Ints,
-    bounds: Bounds,
+    limits: Limits,
 ) -> Alternative:
     """Return the closest model with another graph, by subsets (Algorithm
     different_graph_alternative).
@@ -305,7 +305,7 @@ def different_graph_alternative(
     reference_sets = np.zeros(p, dtype=np.int64)
     for j in range(p):
         own = table[offsets[j] : offsets[j + 1]]
-        mine = candidates[starts[j] : starts[j + 1]]
+        mine, bounds = candidates[starts[j] : starts[j + 1]], bounds_at(limits, j)
         excluded = 0
         for i in range(len(mine)):
             if weights[j, mine[i]] != 0.0:
@@ -326,7 +326,7 @@ def different_graph_alternative(
         if best.keeps[j]:
             continue
         own = table[offsets[j] : offsets[j + 1]]
-        mine = candidates[starts[j] : starts[j + 1]]
+        mine, bounds = candidates[starts[j] : starts[j + 1]], bounds_at(limits, j)
         within = local_mask(masks, j, best.predecessors[j])
         family = best_family(own, within, tolerance(own[within]))
         best_weights[j] = 0.0

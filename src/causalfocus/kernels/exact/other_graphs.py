@@ -27,7 +27,7 @@ from causalfocus.kernels.exact.certificate import (
     edge_row,
 )
 from causalfocus.kernels.exact.oracles import all_others
-from causalfocus.kernels.records import Bounds, Row, Span
+from causalfocus.kernels.records import Bounds, Limits, Row, Span, bounds_at
 from causalfocus.kernels.search.families import best_family
 from causalfocus.kernels.search.orders import (
     best_order,
@@ -45,7 +45,7 @@ FIT = 1e-9
 
 @kernel
 def family_tables(
-    times: Times, weights: Floats, bounds: Bounds, prior: Prior, setting: Setting, levels: Span
+    times: Times, weights: Floats, limits: Limits, prior: Prior, setting: Setting, levels: Span
 ) -> tuple[Floats, Floats]:
     """Return per node and set of candidates the cost in SWAP of that family, and the evidence of
     EDGE.
@@ -70,7 +70,7 @@ def family_tables(
     useful = Span(levels.low - own_weight, enough + SAFETY - own_weight)
     work = workspace(q)
     for j in range(p):
-        n, row = counts[j], present_row(times, j)
+        n, row, bounds = counts[j], present_row(times, j), bounds_at(limits, j)
         own = parents_of(weights, j)
         own_regressors = regressors_of(own, p, q)
         n_own = len(own_regressors) - (q - p)

@@ -13,17 +13,19 @@ from causalfocus.kernels.exact.oracles import (
     same_graph_alternative,
 )
 from causalfocus.kernels.records import (
+    Limits,
     Parameters,
     PlainActions,
-    PlainBounds,
     PlainModel,
+    PlainUnits,
     Rows,
     as_actions,
-    as_bounds,
     as_model,
+    as_units,
 )
 from causalfocus.kernels.sums.moment_sums import expected_sums, row_moments
 from causalfocus.kernels.sums.population import divergences
+from causalfocus.kernels.sums.row_scales import in_units, out_of_units, parameters_in_units
 
 
 class ClassRival(NamedTuple):
@@ -42,44 +44,51 @@ class ClassRival(NamedTuple):
 def closest_rival(
     model: PlainModel,
     weighted: PlainActions,
-    limits: PlainBounds,
+    limits: Limits,
     epsilon: float,
     intercept: bool,
+    units: PlainUnits,
 ) -> ClassRival:
     """Return the closest alternative.
 
-    model, weighted, limits : the reference, the actions and the class, see `records`
-    epsilon : zero for the graph alone. The gains are the divergences of the model found under every
+    model, weighted : the reference and the actions, see `records`
+    limits, epsilon : the class and the accuracy, zero for the graph alone, in the units of the rows
+    units : of the rows. The gains are the divergences of the model found under every
     action, evaluated afresh; infinity if there is no alternative, for a single node.
     """
-    reference, actions, bounds = as_model(model), as_actions(weighted), as_bounds(limits)
+    reference, actions, scales = as_model(model), as_actions(weighted), as_units(units)
     moments = row_moments(expected_sums(reference, actions), intercept)
     if not np.all(np.isfinite(moments.grams)):
         raise ArithmeticError("the expected moments overflow")
     counts, means = moments.counts, moments.means
-    rows = Rows(moments.grams, moments.lows, counts)
+    rows = in_units(Rows(moments.grams, moments.lows, counts), scales)
     p = len(counts)
-    value, weights, variances = math.inf, reference.weights, reference.variances
+    own_weights, own_variances = parameters_in_units(reference.weights, reference.variances, scales)
+    value, weights, variances = math.inf, own_weights, own_variances
     if epsilon > 0.0:
-        same = same_graph_alternative(rows, reference.weights, reference.variances, bounds, epsilon)
+        same = same_graph_alternative(rows, own_weights, own_variances, limits, epsilon)
         value, weights, variances = same.divergence, same.weights, same.variances
     candidates, starts = all_others(p)
     other = different_graph_alternative(
-        rows, reference.weights, reference.variances, candidates, starts, bounds
+        rows, own_weights, own_variances, candidates, starts, limits
     )
     is_same = value <= other.divergence
     if not is_same:
         value, weights, variances = other.divergence, other.weights, other.variances
+    has_moved = np.zeros(p, dtype=np.bool_)
+    for j in range(p):
+        has_moved[j] = variances[j] != own_variances[j]
+        for k in range(p):
+            has_moved[j] = has_moved[j] or weights[j, k] != own_weights[j, k]
+    weights, variances = out_of_units(weights, variances, scales)
     intercepts = reference.intercepts.copy()
-    if intercept:
-        for j in range(p):
-            has_moved = variances[j] != reference.variances[j]
+    for j in range(p):
+        if not has_moved[j]:
+            weights[j], variances[j] = reference.weights[j], reference.variances[j]
+        elif intercept and counts[j] > 0.0:
+            intercepts[j] = means[j, j]
             for k in range(p):
-                has_moved = has_moved or weights[j, k] != reference.weights[j, k]
-            if has_moved and counts[j] > 0.0:
-                intercepts[j] = means[j, j]
-                for k in range(p):
-                    intercepts[j] -= weights[j, k] * means[j, k]
+                intercepts[j] -= weights[j, k] * means[j, k]
     if value == math.inf:
         if p > 1:
             raise ArithmeticError("no alternative has a finite divergence")

@@ -11,14 +11,16 @@ from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.exact.marginals import family_costs
 from causalfocus.kernels.exact.oracles import all_others, graph_mle, spread_to_supersets
 from causalfocus.kernels.records import (
+    Limits,
     Parameters,
-    PlainBounds,
     PlainModel,
     PlainRows,
     PlainSettings,
-    as_bounds,
+    PlainUnits,
     as_model,
     as_rows,
+    as_units,
+    bounds_at,
     row_of,
 )
 from causalfocus.kernels.search.families import best_family
@@ -29,6 +31,7 @@ from causalfocus.kernels.search.orders import (
     tolerance,
 )
 from causalfocus.kernels.sums.population import divergences
+from causalfocus.kernels.sums.row_scales import out_of_units
 
 
 class RunnerUp(NamedTuple):
@@ -50,22 +53,25 @@ class RunnerUp(NamedTuple):
 def runner_up(
     plain: PlainRows,
     means: Floats,
-    limits: PlainBounds,
+    limits: Limits,
     estimate: PlainModel,
     actions: PlainSettings,
     intercept: bool,
+    units: PlainUnits,
 ) -> RunnerUp:
     """Return the most probable graph but the estimate's, by the beliefs of `marginals`.
 
     Parameters
     ----------
-    plain, means : of the data
-    limits : the class
+    plain : of the data, in the units of the rows
+    means : of the data
+    limits : the class, in the units of the rows
     estimate : the model whose graph stands against all others
     actions : which nodes are set, mean and variance of the values
     intercept : whether equations have constants
+    units : of the rows
     """
-    rows, bounds, model = as_rows(plain), as_bounds(limits), as_model(estimate)
+    rows, model = as_rows(plain), as_model(estimate)
     is_set, values, spreads = actions
     p = len(rows.counts)
     size = 1 << (p - 1)
@@ -76,7 +82,11 @@ def runner_up(
     for j in range(p):
         own = table[offsets[j] : offsets[j + 1]]
         family_costs(
-            row_of(rows, j), candidates[starts[j] : starts[j + 1]], rows.counts[j], bounds, own
+            row_of(rows, j),
+            candidates[starts[j] : starts[j + 1]],
+            rows.counts[j],
+            bounds_at(limits, j),
+            own,
         )
         own_parents[j] = parents_of(model.weights, j)
         at = as_mask(own_parents[j], j)
@@ -91,7 +101,8 @@ def runner_up(
             own = table[offsets[j] : offsets[j + 1]]
             within = local_mask(masks, j, best.predecessors[j])
             parents[j] = as_nodes(best_family(own, within, tolerance(own[within])), j)
-    weights, variances = graph_mle(rows, parents, bounds)
+    weights, variances = graph_mle(rows, parents, limits)
+    weights, variances = out_of_units(weights, variances, as_units(units))
     intercepts = np.zeros(p)
     if intercept:
         for j in range(p):

@@ -19,7 +19,7 @@ from causalfocus.kernels.exact.certificate import (
     departure_evidence,
     edge_row,
 )
-from causalfocus.kernels.records import Bounds, Span
+from causalfocus.kernels.records import Limits, Span, bounds_at
 
 
 @kernel
@@ -27,7 +27,7 @@ def same_graph_evidence(
     times: Times,
     weights: Floats,
     epsilon: float,
-    bounds: Bounds,
+    limits: Limits,
     prior: Prior,
     setting: Setting,
     enough: float,
@@ -48,7 +48,7 @@ def same_graph_evidence(
         parents = parents_of(weights, j)
         if parents == 0:
             continue
-        regressors = regressors_of(parents, p, q)
+        regressors, bounds = regressors_of(parents, p, q), bounds_at(limits, j)
         row = edge_row(times, j, regressors, prior, setting)
         for i in range(len(regressors)):
             k = regressors[i]
@@ -65,7 +65,7 @@ def same_graph_evidence(
 
 @kernel
 def out_of_class_evidence(
-    times: Times, weights: Floats, bounds: Bounds, prior: Prior, setting: Setting
+    times: Times, weights: Floats, limits: Limits, prior: Prior, setting: Setting
 ) -> Floats:
     """Return the evidence that an edge has a weight outside the class, (effect, cause): it rejects
     every model of the class with this graph. Minus infinity where the fitted one is inside, or
@@ -79,7 +79,7 @@ def out_of_class_evidence(
         parents = parents_of(weights, j)
         if parents == 0:
             continue
-        regressors = regressors_of(parents, p, q)
+        regressors, bounds = regressors_of(parents, p, q), bounds_at(limits, j)
         row = edge_row(times, j, regressors, prior, setting)
         for i in range(len(regressors)):
             k = regressors[i]
@@ -96,7 +96,7 @@ def interval_reach(
     times: Times,
     weights: Floats,
     edge: tuple[int, int],
-    bounds: Bounds,
+    limits: Limits,
     prior: Prior,
     setting: Setting,
     level: float,
@@ -108,7 +108,7 @@ def interval_reach(
     """
     p, q = times.counts.shape[1], times.grams.shape[2]
     j, k = edge
-    regressors = regressors_of(parents_of(weights, j), p, q)
+    regressors, bounds = regressors_of(parents_of(weights, j), p, q), bounds_at(limits, j)
     row = edge_row(times, j, regressors, prior, setting)
     if not row.fit.residual > 0.0:
         return weights[j, k], math.inf

@@ -37,20 +37,22 @@ from causalfocus.kernels.exact.scores import row_score
 from causalfocus.kernels.gaussian.swaps import ContraryOrder, contrary_order
 from causalfocus.kernels.records import (
     Bounds,
-    Model,
     Parameters,
     PlainActions,
     PlainModel,
     PlainRows,
+    PlainUnits,
     Rows,
     as_actions,
     as_model,
     as_rows,
+    as_units,
     row_of,
 )
 from causalfocus.kernels.search.families import residual_table
 from causalfocus.kernels.sums.moment_sums import expected_sums, row_moments
 from causalfocus.kernels.sums.population import divergences
+from causalfocus.kernels.sums.row_scales import in_units, parameters_in_units
 
 RIDGE = 1e-12
 """Relative: what no action moves has an enormous variance instead of none."""
@@ -120,7 +122,10 @@ def reported_model(rows: Rows, min_effect: float) -> tuple[Floats, Floats]:
             own[mask] = row_score(residual, n, total, bounds)
             own[mask] += 0.5 * size * math.log1p(n) + math.log(choose(p - 1, size))
         spread_to_supersets(own)
-    found = best_model(rows, candidates, starts, table, bounds, SLIGHT, 0)
+    limits = np.empty((p, 4))
+    for j in range(p):
+        limits[j, 0], limits[j, 1], limits[j, 2], limits[j, 3] = bounds
+    found = best_model(rows, candidates, starts, table, limits, SLIGHT, 0)
     return found.weights, found.variances
 
 
@@ -233,15 +238,18 @@ def _closest_row(rows: Rows, claimed: Floats, epsilon: float, min_effect: float)
 
 
 @kernel
-def _closest_order(rows: Rows, reference: Model, claimed: Floats) -> ContraryOrder:
-    """Return the contrary order of least divergence."""
+def _closest_order(rows: Rows, variances: Floats, claimed: Floats) -> ContraryOrder:
+    """Return the contrary order of least divergence.
+
+    variances : of the reference, in the units of the rows
+    """
     counts = rows.counts
     p = len(counts)
     costs = np.zeros((p, 1 << (p - 1)))
     for j in range(p):
         if counts[j] > 0.0:
             residuals, _ = residuals_on_subsets(row_of(rows, j), p)
-            expected = counts[j] * reference.variances[j]
+            expected = counts[j] * variances[j]
             for mask in range(1 << (p - 1)):
                 ratio = max(residuals[mask] / expected, 1e-300)
                 costs[j, mask] = 0.5 * counts[j] * math.log(ratio)
@@ -256,19 +264,22 @@ def closest_rival(
     epsilon: float,
     min_effect: float,
     intercept: bool,
+    units: PlainUnits,
 ) -> GaussianRival:
     """Return the closest system that breaks the claim.
 
     model, weighted : the reference and the actions, see `records`
     claimed : the claimed weights; the reference is the system itself, and may have more edges
-    epsilon : infinity for the graph alone
+    epsilon, min_effect : in the units of the rows; epsilon is infinity for the graph alone
+    units : of the rows
     """
-    reference, actions = as_model(model), as_actions(weighted)
+    reference, actions, scales = as_model(model), as_actions(weighted), as_units(units)
     moments = row_moments(expected_sums(reference, actions), intercept)
     if not np.all(np.isfinite(moments.grams)):
         raise ArithmeticError("the expected moments overflow")
-    rows = Rows(moments.grams, moments.lows, moments.counts)
+    rows = in_units(Rows(moments.grams, moments.lows, moments.counts), scales)
     counts, means = moments.counts, moments.means
+    _, own_variances = parameters_in_units(reference.weights, reference.variances, scales)
     p = len(counts)
     weights, variances = reference.weights.copy(), reference.variances.copy()
     intercepts = reference.intercepts.copy()
@@ -276,7 +287,7 @@ def closest_rival(
         gains = np.full(len(actions.weights), math.inf)
         return GaussianRival(gains, -1, -1, weights, variances, intercepts)
     row = _closest_row(rows, claimed, epsilon, min_effect)
-    order = _closest_order(rows, reference, claimed)
+    order = _closest_order(rows, own_variances, claimed)
     effect, cause = row.effect, row.cause
     before, is_swapped = order.before, order.is_swapped
     if row.divergence <= order.cost:
@@ -299,9 +310,9 @@ def closest_rival(
         weights[j] = 0.0
         for m in range(len(members)):
             if abs(b[m]) > NO_MOVE * min_effect:
-                weights[j, members[m]] = b[m]
+                weights[j, members[m]] = b[m] * scales.effects[j, members[m]]
         if counts[j] > 0.0 and residual > 0.0:
-            variances[j] = residual / counts[j]
+            variances[j] = residual / counts[j] * (scales.own[j] * scales.own[j])
         if intercept and counts[j] > 0.0:
             intercepts[j] = means[j, j]
             for k in range(p):
