@@ -27,6 +27,7 @@ from causalfocus.guarantees.departures import (
     least_removal,
 )
 from causalfocus.guarantees.doses import sets_between
+from causalfocus.guarantees.experience import OF_GAUSSIAN
 from causalfocus.guarantees.foresight import foresight
 from causalfocus.guarantees.guarantee import Guarantee
 from causalfocus.guarantees.mixture import (
@@ -39,7 +40,7 @@ from causalfocus.guarantees.mixture import (
     step_and_stride,
 )
 from causalfocus.guarantees.numerators import row_regressors
-from causalfocus.guarantees.terms import Rival, Spread, Step, claim_of_effects
+from causalfocus.guarantees.terms import Rival, Spread, Spreads, Step, claim_of_effects
 from causalfocus.guarantees.verdicts import Interval
 from causalfocus.kernels.arithmetic.sets import nondescendants
 from causalfocus.kernels.evidence import pairs
@@ -71,6 +72,7 @@ class GaussianRule(Guarantee):
 
     name: ClassVar[str] = "gaussian"
     spread: ClassVar[Spread] = Spread(0.9, 1.1, 1.25)
+    spreads: ClassVar[Spreads] = OF_GAUSSIAN
 
     @cached_property
     def scale(self) -> resolution.Scale:

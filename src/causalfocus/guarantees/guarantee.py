@@ -36,11 +36,12 @@ from causalfocus.allocation.set_plan import Course, SetPlan
 from causalfocus.arrays import Bools, Floats
 from causalfocus.errors import InvalidInputError
 from causalfocus.guarantees.alarm import Alarm
+from causalfocus.guarantees.changes import EffectBounds, bounds_given_graph
 from causalfocus.guarantees.decision import Decision
 from causalfocus.guarantees.effects import Effect, TotalEffect, effects_by_verdicts
 from causalfocus.guarantees.lags import Lags
 from causalfocus.guarantees.randomized_intervals import Demands
-from causalfocus.guarantees.terms import OwnDesign, Rival, Spread, Step
+from causalfocus.guarantees.terms import OwnDesign, Rival, Spread, Spreads, Step
 from causalfocus.guarantees.verdicts import Interval, Verdict, verdicts_on
 from causalfocus.kernels.records import Parameters, PlainSettings
 from causalfocus.kernels.sums import population
@@ -89,6 +90,9 @@ class Guarantee(ABC):
 
     spread: ClassVar[Spread] = Spread(1.0, 1.0, 1.0)
     """How runs differ from the forecast."""
+
+    spreads: ClassVar[Spreads] = Spreads((0.5,), (0.5,), (1.0,), (2.0,))
+    """How runs differ from what is foretold on their way."""
 
     plays_game: ClassVar[bool] = True
     """Whether the paper's game chooses the actions when all rivals in `stages` are done; else the
@@ -353,6 +357,15 @@ class Guarantee(ABC):
         """Per edge of the estimate, the weights that the evidence does not reject at delta."""
         del moments, estimate
         return ()
+
+    def bounds(self, moments: Moments, estimate: LinearSEM) -> EffectBounds:
+        """What the evidence leaves of all effects at once, and what that rests on."""
+        return bounds_given_graph(self.intervals(moments, estimate), estimate)
+
+    def with_levels(self, moments: Moments, estimate: LinearSEM) -> LinearSEM:
+        """The estimate with the constants that its effects ask for, from which levels are told."""
+        del moments
+        return estimate
 
     def effects(
         self, moments: Moments, decision: Decision, estimate: LinearSEM

@@ -1,7 +1,6 @@
 """FOCUS: ask, tell, and stop with a certificate (Algorithm focus). The way of a round: `round`."""
 
 import math
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,7 +9,7 @@ import numpy as np
 
 from causalfocus.allocation.latitude import Latitude
 from causalfocus.arrays import Floats
-from causalfocus.errors import AlreadyStoppedError, InvalidInputError, UnidentifiableWarning
+from causalfocus.errors import AlreadyStoppedError, InvalidInputError
 from causalfocus.guarantees import (
     DEFAULT_RULE,
     Alarm,
@@ -24,12 +23,14 @@ from causalfocus.guarantees.designs import design_for
 from causalfocus.guarantees.losses import loss_alarms
 from causalfocus.guarantees.verdicts import verdicts_on
 from causalfocus.learner.asking import Ask
+from causalfocus.learner.consequences import Consequences, HasConsequences
 from causalfocus.learner.effects import AnyEffect, Effects, TotalEffects
 from causalfocus.learner.protocol import Told
 from causalfocus.learner.recording import Recording
-from causalfocus.learner.result import Result, refutation_in_words
+from causalfocus.learner.result import Result, consequences_of, refutation_in_words
 from causalfocus.learner.round import Design, FocusState, Rounds
 from causalfocus.learner.state import Asks
+from causalfocus.learner.unsettable import warn_of_unsettable
 from causalfocus.moments.coin_record import CoinRecord
 from causalfocus.moments.moments import Moments
 from causalfocus.moments.randomized_sums import Intent, signs_of
@@ -48,7 +49,7 @@ ROUGH_DOUBT_GAP = 0.5
 where sets of variables are made on demand. Only whether the value is zero matters."""
 
 
-class Focus(Recording[FocusState]):
+class Focus(Recording[FocusState], HasConsequences):
     """Learns a causal graph and its weights by choosing interventions, and knows when to stop.
 
     With probability at least 1 - delta what is certified is right: every reported effect is there
@@ -100,7 +101,7 @@ class Focus(Recording[FocusState]):
             rule, actions, space, epsilon=epsilon, delta=delta, ends=ends
         )
         if self.guarantee.gains_are_divergences:
-            _warn_of_unsettable(actions)
+            warn_of_unsettable(actions)
         choices = self.guarantee.choices
         if design == "uniform" and not choices.is_whole:
             raise InvalidInputError(
@@ -248,6 +249,13 @@ class Focus(Recording[FocusState]):
         rows = self.guarantee.total_effects(self.moments, self.estimate)
         return TotalEffects(self._open_if_refuted(rows), self.rounds)
 
+    @property
+    def consequences(self) -> Consequences:
+        """What follows from all samples so far: see `predict`, `change` and `settings_for`."""
+        return consequences_of(
+            self.guarantee, self.moments, self.estimate, is_refuted=self.is_refuted
+        )
+
     def _open_if_refuted(self, rows: tuple[AnyEffect, ...]) -> tuple[AnyEffect, ...]:
         if not self.is_refuted:
             return rows
@@ -331,7 +339,8 @@ class Focus(Recording[FocusState]):
         if columns != rule.choices.columns:
             rule = rule.on(replace(rule.choices, columns=columns))
         standing = self._rounds.stand(moments, stored["counts"], stored["before"], rule)
-        return FocusState(**stored, standing=standing)
+        stop = stored["stop"] and replace(stored["stop"], actions=self.actions)
+        return FocusState(**{**stored, "stop": stop}, standing=standing)
 
     def replay(self, log: Iterable[Told] | None = None) -> "Focus":
         """A learner of the same specification that was told the same, or another log."""
@@ -373,20 +382,3 @@ class Focus(Recording[FocusState]):
             seed=self.seed,
             **asked,
         )
-
-
-def _warn_of_unsettable(actions: ActionSet) -> None:
-    """Between two nodes that nobody can set, the direction may show under no action at all."""
-    unsettable = actions.unsettable
-    if len(unsettable) < 2:
-        return
-    pairs = [f"{a} and {b}" for i, a in enumerate(unsettable) for b in unsettable[i + 1 :]]
-    shown = "; ".join(pairs[:6]) + ("; ..." if len(pairs) > 6 else "")
-    warnings.warn(
-        f"No action sets {', '.join(unsettable)}. An edge between two of them ({shown}) looks the "
-        f"same in both directions unless another variable that can be set, or a second cause, "
-        f"tells them apart: such an edge may never be certified. Make one of each pair settable, "
-        f"or check with cf.complexity on a model you think likely.",
-        UnidentifiableWarning,
-        stacklevel=3,
-    )

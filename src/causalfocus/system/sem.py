@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
 
+    from causalfocus.system.action_set import ActionSet
+    from causalfocus.system.set_point import SetPoint
+
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class LinearSEM:
@@ -235,6 +238,14 @@ class LinearSEM:
         """
         mean = self.moments(do(settings)).mean
         return dict(zip(self.names, mean.tolist(), strict=True))
+
+    def settings_for(
+        self, wished: Mapping[str, float], actions: ActionSet, using: Iterable[str] | None = None
+    ) -> SetPoint:
+        """The settings of least change that bring means to wished values, see `set_point`."""
+        from causalfocus.system.set_point import set_point
+
+        return set_point(self, wished, actions, using)
 
     def sample(
         self,
