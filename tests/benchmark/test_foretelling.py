@@ -22,7 +22,7 @@ from causalfocus.benchmark.row_files import read_rows, write_rows
 from causalfocus.errors import InvalidInputError
 from causalfocus.guarantees.experience import OF_CLASS, OF_GAUSSIAN, OF_RANDOMIZED
 from causalfocus.guarantees.terms import Spreads
-from causalfocus.planning.remaining import LEAST_FORETOLD, Remaining, remaining
+from causalfocus.planning.remaining import LEAST_FORETOLD, Remaining, range_of
 
 
 def row(seed: int, total: int, rest: float, mark: int = 30, rounds: int = 300) -> ForetoldRow:
@@ -34,12 +34,12 @@ def row(seed: int, total: int, rest: float, mark: int = 30, rounds: int = 300) -
 def test_a_range_is_what_was_foretold_times_the_factors_of_that_share_of_the_way() -> None:
     spreads = Spreads((0.2, 0.8), (0.5, 0.1), (1.0, 1.0), (2.0, 8.0))
     for share, low, high in ((0.1, 0.5, 2.0), (0.2, 0.5, 2.0), (0.9, 0.1, 8.0)):
-        found = remaining(spreads, 900.0, round(900 * share / (1 - share)))
+        found = range_of(spreads, 900.0, round(900 * share / (1 - share)))
         assert found is not None and found.rounds == 900
         assert (found.low, found.high) == pytest.approx((900 * low, 900 * high), abs=0.5)
     half = spreads.at(0.5)
     assert half.low == pytest.approx(math.sqrt(0.05)) and half.high == pytest.approx(4.0)
-    assert remaining(spreads, 9.9, 10 * LEAST_FORETOLD) is None
+    assert range_of(spreads, 9.9, 10 * LEAST_FORETOLD) is None
     words = Remaining(900, 450, 1800).words
     assert "four of five" in words and "no part of the guarantee" in words
     assert "450 to 1,800" in words

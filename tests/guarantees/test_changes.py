@@ -59,6 +59,25 @@ def test_every_system_in_the_box_is_within_with_loops(seed: int) -> None:
         assert holds(found, change_of(drawn_from(box, rng, i % 2 == 0), is_set, steps))
 
 
+@pytest.mark.parametrize("seed", range(30))
+def test_what_has_a_bound_keeps_to_it_where_not_all_have_one(seed: int) -> None:
+    """Wide boxes, of which some systems are near to not settling, or beyond."""
+    rng = np.random.default_rng([seed, 3])
+    p = 4
+    box = box_of(rng.normal(size=(p, p)) * 0.4, rng.uniform(0.2, 0.8), rng)
+    box = Intervals(np.where(rng.random((p, p)) < 0.3, 0.0, box.low), box.high, 9)
+    closed = rng.random((p, p)) < 0.3
+    box = Intervals(np.where(closed, 0.0, box.low), np.where(closed, 0.0, box.high), 9)
+    box = Intervals(np.minimum(box.low, box.high), np.maximum(box.low, box.high), 9)
+    is_set, steps = np.arange(p) == 0, np.array([1.0, 0.0, 0.0, 0.0])
+    found = with_no_totals(box).change(is_set, steps)
+    for i in range(400):
+        assert holds(
+            found,
+            np.where(is_set, steps, change_of(drawn_from(box, rng, i % 2 == 0), is_set, steps)),
+        )
+
+
 def test_the_bounds_are_those_of_the_corners_but_for_the_second_order() -> None:
     """A component of the solution is a quotient of linear functions of each single entry, so its
     extremes are at corners: for three free variables all 2^9 are taken.
@@ -159,6 +178,8 @@ def test_what_nothing_leads_to_does_not_move_and_open_pairs_elsewhere_do_no_harm
     assert found.low[3] == found.high[3] == 0.0
     assert found.low[1] == pytest.approx(2.0) and found.high[1] == pytest.approx(3.0)
     assert math.isinf(found.low[2]) and math.isinf(found.high[2])
+    held = bounds.change(np.array([True, True, False, False]), np.array([4.0, 0, 0, 0]))
+    assert held.low[2] == held.high[2] == 0.0  # its only cause stays where it is
 
 
 def test_a_total_effect_counts_where_its_variable_alone_is_set() -> None:

@@ -109,6 +109,11 @@ def test_levels_are_those_of_rounds_far_from_zero() -> None:
     learner = cf.Focus(actions, cf.ModelClass(0.3, outcomes=["X2"]), seed=2)
     play(learner, rig(1, far), 100)
     assert learner.predict({"X1": 1000})["X2"].mean == pytest.approx(100.0, abs=0.6)
+    weights = learner.estimate.weights + np.array([[0, 0], [0.05, 0]])
+    moved = cf.LinearSEM(weights, 1.0, learner.estimate.intercepts)
+    assert moved.predict({"X1": 1000})["X2"] == pytest.approx(150.0, abs=1.0)
+    found = learner.guarantee.with_levels(learner.moments, moved)
+    assert found.predict({"X1": 1000})["X2"] == pytest.approx(100.0, abs=1.0)
 
 
 def test_without_settings_all_is_an_estimate() -> None:

@@ -25,7 +25,7 @@ from causalfocus.benchmark.row_files import read_rows, write_rows
 from causalfocus.errors import InvalidInputError
 from causalfocus.guarantees.rules import RULES as ALL_RULES
 from causalfocus.learner.focus import Focus
-from causalfocus.planning.remaining import STATED, foretold_rest, remaining
+from causalfocus.planning.remaining import STATED, foretold_rest, range_of
 from causalfocus.system.action_set import ActionSet
 from causalfocus.system.drawn import random_sem
 from causalfocus.system.space import PAPER_CLASS
@@ -192,7 +192,7 @@ def foretelling_summary(rows: Sequence[ForetoldRow]) -> list[Foretelling]:
 def _summary(rule: str, mark: int, rows: Sequence[ForetoldRow]) -> Foretelling:
     spreads, ranges = ALL_RULES[rule].spreads, []
     for row in rows:
-        found = None if math.isnan(row.rest) else remaining(spreads, row.rest, row.rounds)
+        found = None if math.isnan(row.rest) else range_of(spreads, row.rest, row.rounds)
         if found is not None:
             ranges.append((found.low, row.truth, found.high))
     inside = sum(low <= truth <= high for low, truth, high in ranges)

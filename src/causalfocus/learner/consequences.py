@@ -111,7 +111,7 @@ class _Lines(Sequence[Line]):
     def __str__(self) -> str:
         table = [("variable", *self._headings), *((one.name, *self._cells(one)) for one in self)]
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        return "\n".join([*(_aligned(cells, widths) for cells in table), self.says])
+        return "\n".join([*(_align(cells, widths) for cells in table), self.says])
 
     _headings: tuple[str, ...]
 
@@ -119,7 +119,7 @@ class _Lines(Sequence[Line]):
         raise NotImplementedError
 
 
-def _aligned(cells: Iterable[str], widths: Iterable[int]) -> str:
+def _align(cells: Iterable[str], widths: Iterable[int]) -> str:
     """Cells side by side, each as wide as its column."""
     pairs = zip(cells, widths, strict=True)
     return "  ".join(cell.ljust(width) for cell, width in pairs).rstrip()
@@ -189,7 +189,7 @@ class Consequences:
 
     def change(self, start: Mapping[str, float], end: Mapping[str, float]) -> Changes:
         """Return by how much every free mean moves when settings move; see below."""
-        before, after = self._checked("before", start), self._checked("after", end)
+        before, after = self._within_ranges("before", start), self._within_ranges("after", end)
         if before.keys() != after.keys():
             odd = sorted(before.keys() ^ after.keys())
             raise InvalidInputError(
@@ -203,7 +203,7 @@ class Consequences:
 
     def predict(self, settings: Mapping[str, float]) -> Predictions:
         """Return the mean of every variable that is not set; see below."""
-        given = self._checked("settings", settings)
+        given = self._within_ranges("settings", settings)
         reference = self._reference(given)
         levels = self.model.predict(reference)
         says = (
@@ -273,7 +273,7 @@ class Consequences:
             )
         return span
 
-    def _checked(self, what: str, given: Mapping[str, float]) -> dict[str, float]:
+    def _within_ranges(self, what: str, given: Mapping[str, float]) -> dict[str, float]:
         """Settings within the ranges: that effects are linear was watched there alone."""
         if not isinstance(given, Mapping):
             raise InvalidInputError(f'{what}: give values by name, such as {{"X1": 2}}.')

@@ -70,7 +70,7 @@ def _of_five(share: float) -> str:
 def rounds_to_go(learner: Focus) -> Remaining | None:
     """Return the rounds to go of a run that has not stopped; None if they cannot be foretold."""
     rest = foretold_rest(learner)
-    return None if rest is None else remaining(learner.guarantee.spreads, rest, learner.rounds)
+    return None if rest is None else range_of(learner.guarantee.spreads, rest, learner.rounds)
 
 
 def foretold_rest(learner: Focus) -> float | None:
@@ -112,7 +112,7 @@ def _foretold_total(learner: Focus, *, is_needed: bool) -> float:
     return found.rounds
 
 
-def remaining(spreads: Spreads, rest: float, rounds: int) -> Remaining | None:
+def range_of(spreads: Spreads, rest: float, rounds: int) -> Remaining | None:
     """Return the range for what an estimate foretells; None if it leaves out what it waits for.
 
     spreads : of the rule

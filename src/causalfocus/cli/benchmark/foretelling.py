@@ -10,7 +10,7 @@ from causalfocus.cli.benchmark.options import AsJson, FirstSeed, Out
 MOST_WORKERS = 2
 
 
-def foretelling(
+def foretell(
     runs: Annotated[int, typer.Option(min=1, help="Runs under every rule.")] = 200,
     first_seed: FirstSeed = 20_000,
     rules: Annotated[
