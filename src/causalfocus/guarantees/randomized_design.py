@@ -50,6 +50,15 @@ MOST_PLANNED: Final = 20
 takes long, and the present one is hardly worse.
 """
 
+MOST_FROM_START: Final = 10
+"""Variables up to which a design from the start is made for the rounds to go."""
+
+LEAST_SHARE: Final = 0.05
+"""Of the rounds that are foretold from the start: so many are to go, however many were done."""
+
+LEAST_LEFT: Final = 64.0
+"""If a plan lacks less than one round for so many, it leaves out what it waits for."""
+
 MOST_WITH_BOUNDS_FIRST: Final = 8
 BOUNDS_FIRST: Final = 64.0
 """With few variables all coins are tossed equally often until every row has bounds, or until each
@@ -237,15 +246,41 @@ def _waits_for_bounds(rule: "RandomizedRule", moments: Moments, covered: Floats)
 def more_rounds(
     rule: "RandomizedRule", moments: Moments, estimate: LinearSEM, course: Course
 ) -> float:
-    """Rounds to go until all pairs are settled, if the system is as it is estimated; with many
-    variables, along the present plan.
+    """Rounds to go until all pairs are settled, if the system is as it is estimated.
+
+    What a plan still lacks is good near the end, and far too much at the beginning, when intervals
+    are wider than they will ever be in proportion to what is foretold; the rounds from the start,
+    less those that were done, are good at the beginning. The two are weighed, as powers, by the
+    share of the way that is done.
     """
+    left, n = _left_of_plan(rule, moments, estimate, course), moments.n
+    total = rule.spread.middle * _rounds_from_start(rule, estimate, course)
+    if not math.isfinite(total) or left < n / LEAST_LEFT:
+        return left
+    by_total = max(total - n, LEAST_SHARE * total)
+    if not math.isfinite(left):
+        return by_total
+    trust = max(1.0 - n / total, 0.0)
+    return float(by_total**trust * left ** (1.0 - trust))
+
+
+def _left_of_plan(
+    rule: "RandomizedRule", moments: Moments, estimate: LinearSEM, course: Course
+) -> float:
+    """What is left along a plan; with many variables, along the present one."""
     task, covered, moved = _present(rule, moments, estimate, course.done)
     if course.last is not None and rule.p > MOST_PLANNED:
         along = rounds_to_go(task, covered, course.last, moved)
         if math.isfinite(along):
             return along
     return rounds_to_go(task, covered, moved=moved)
+
+
+def _rounds_from_start(rule: "RandomizedRule", estimate: LinearSEM, course: Course) -> float:
+    """Along the best design for the estimate; with many variables, along the present plan."""
+    if rule.p > MOST_FROM_START and course.last is not None:
+        return rounds_for(rule, estimate, course.last.sets, course.last.shares)
+    return rounds_for(rule, estimate, *ideal_shares(task_of(rule, estimate, None, 1.0)))
 
 
 def design_of(rule: "RandomizedRule", model: LinearSEM) -> OwnDesign:

@@ -1,12 +1,10 @@
 """How many rounds are still to go in a run, and in which range they will be for four runs of five.
 
-The rounds from the start are foretold for the system as it is estimated (`forecast`), and what is
-done is subtracted. A rule that plans counts also from what is known already to the stop, along its
-plan (`Guarantee.rounds_to_go`): that is better near the end, and far too much at the beginning,
-when intervals are wider than they will ever be in proportion. So the two are weighed, as powers, by
-how far along the run seems to be. Both leave things out, and the estimate is not the system: how
-far the truth is from it was measured, by rule and by how far along a run seems to be
-(`guarantees.experience`), and is checked on other systems by `causalfocus benchmark foretelling`.
+A rule that plans foretells on the way itself (`Guarantee.rounds_to_go`); of the others the rounds
+from the start are foretold for the system as it is estimated (`forecast`), and what is done is
+subtracted. Both leave things out, and the estimate is not the system: how far the truth is from it
+was measured, by rule and by how far along a run seems to be (`guarantees.experience`), and is
+checked on other systems by `causalfocus benchmark foretelling`.
 """
 
 import math
@@ -20,10 +18,6 @@ from causalfocus.planning.forecast import forecasts
 
 FIRST_FORETOLD: Final = 4
 """Rounds per variable before anything is foretold: an earlier estimate may be absurd."""
-
-MOST_FROM_START: Final = 14
-"""Variables up to which a plan's rounds to go are weighed with those from the start: a design for
-more takes long."""
 
 LEAST_SHARE: Final = 0.05
 """Of the rounds that are foretold from the start: so many are to go, however many were done."""
@@ -80,36 +74,20 @@ def foretold_rest(learner: Focus) -> float | None:
         return None
     try:
         left = learner.rounds_to_go()
-        total = _foretold_total(learner, is_needed=left is None)
+        if left is None:
+            (found,) = forecasts(
+                learner.estimate,
+                learner.actions,
+                learner.space,
+                epsilon=learner.epsilon,
+                deltas=(learner.delta,),
+                rule=learner.rule,
+                ends=guarantee.ends,
+            )
+            left = max(found.rounds - rounds, LEAST_SHARE * found.rounds)
     except (CausalFocusError, ValueError, ArithmeticError):  # an early estimate may be absurd
         return None
-    by_total = max(total - rounds, LEAST_SHARE * total)
-    if left is None:
-        return by_total if math.isfinite(total) else None
-    if not math.isfinite(total) or left < rounds / LEAST_FORETOLD:
-        return left if math.isfinite(left) else None
-    if not math.isfinite(left):
-        return by_total
-    trust = max(1.0 - rounds / total, 0.0)
-    return float(by_total**trust * left ** (1.0 - trust))
-
-
-def _foretold_total(learner: Focus, *, is_needed: bool) -> float:
-    """Return the rounds from the start for the system as it is estimated; infinite where that is
-    not known, or is dear and can be done without.
-    """
-    if len(learner.names) > MOST_FROM_START and not is_needed:
-        return math.inf
-    (found,) = forecasts(
-        learner.estimate,
-        learner.actions,
-        learner.space,
-        epsilon=learner.epsilon,
-        deltas=(learner.delta,),
-        rule=learner.rule,
-        ends=learner.guarantee.ends,
-    )
-    return found.rounds
+    return left if math.isfinite(left) else None
 
 
 def range_of(spreads: Spreads, rest: float, rounds: int) -> Remaining | None:
