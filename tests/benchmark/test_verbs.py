@@ -27,6 +27,7 @@ VERBS = (
     "violations",
     "equations",
     "coverage",
+    "foretelling",
     "today",
     "baselines",
     "campaigns",

@@ -46,7 +46,7 @@ class OrderedRule(Guarantee):
         return bool((errors < self.radii(estimate)).all())
 
     def radii(self, estimate: cf.LinearSEM) -> Floats:
-        return np.where(estimate.weights, self.accuracy or math.inf, self.space.least_effect)
+        return np.where(estimate.weights, self.accuracies, self.space.least_effect)
 
     def estimate(self, moments: cf.Moments) -> cf.LinearSEM:
         weights = np.zeros((len(moments.names), len(moments.names)))
@@ -59,7 +59,7 @@ class OrderedRule(Guarantee):
         found = []
         for j, k in zip(*np.tril_indices(model.p, -1), strict=True):
             moved = model.weights.copy()
-            moved[j, k] += (self.accuracy or 0.0) if moved[j, k] else self.space.least_effect
+            moved[j, k] += self.accuracies[j, k] if moved[j, k] else self.space.least_effect
             other = cf.LinearSEM(moved, model.noise_variances, model.intercepts, model.names)
             gains = np.array(
                 [

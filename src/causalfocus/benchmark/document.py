@@ -24,6 +24,7 @@ from causalfocus.benchmark.columns import ColumnRun
 from causalfocus.benchmark.constant import SplitSummary
 from causalfocus.benchmark.costs import CostSummary
 from causalfocus.benchmark.coverage import Coverage, coverage_table
+from causalfocus.benchmark.foretelling import Foretelling, foretelling_table
 from causalfocus.benchmark.game import GameTimes
 from causalfocus.benchmark.literal import Ratio
 from causalfocus.benchmark.memory import PeakMemory
@@ -58,6 +59,7 @@ class Figures:
     blocks: list[BlockSummary] = field(default_factory=list)
     survival: list[WorldCell] = field(default_factory=list)
     coverage: list[Coverage] = field(default_factory=list)
+    foretelling: list[Foretelling] = field(default_factory=list)
     today: list[TodayCell] = field(default_factory=list)
     violations: list[Violated] = field(default_factory=list)
     learners: list[LearnerTimes] = field(default_factory=list)
@@ -85,6 +87,7 @@ class Figures:
             "blocks": [asdict(row) for row in self.blocks],
             "survival": [asdict(row) for row in self.survival],
             "coverage": [asdict(row) for row in self.coverage],
+            "foretelling": [asdict(row) for row in self.foretelling],
             "today": [asdict(row) for row in self.today],
             "violations": [asdict(row) for row in self.violations],
             "learners": [asdict(row) for row in self.learners],
@@ -114,6 +117,7 @@ class Figures:
             (self.blocks, block_table),
             (self.survival, survival_table),
             (self.coverage, coverage_table),
+            (self.foretelling, foretelling_table),
             (self.today, today_table),
             (self.violations, violation_table),
             (self.learners, learner_table),

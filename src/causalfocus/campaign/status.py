@@ -11,31 +11,11 @@ from causalfocus.campaign.playback import Asked
 from causalfocus.errors import CausalFocusError
 from causalfocus.guarantees import Alarm
 from causalfocus.learner.effects import Effects
-from causalfocus.planning.forecast import forecasts
+from causalfocus.planning.remaining import Remaining, rounds_to_go
 
 LEAST_BELIEVED: Final = 0.01
 MOST_BELIEFS: Final = 20
 """Effects that are shown as probable: from this probability on, and so many at most."""
-
-
-FEWER: Final = 0.75
-MORE: Final = 1.4
-LEAST_FORETOLD: Final = 64
-"""Of the rounds to go that are foretold from the present, so few and so many may be needed; and at
-least one is foretold for so many rounds so far, or nothing.
-"""
-
-
-@dataclass(frozen=True)
-class Remaining:
-    """Rounds that are still expected, if the system is as it is now estimated.
-
-    rounds : the median; four of five runs need `low` to `high`
-    """
-
-    rounds: int
-    low: int
-    high: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,7 +150,7 @@ def status(campaign: Campaign, *, foretell: bool = True) -> Status:
             edges=edges(campaign, effects),
             equations=campaign.model.equations(),
             beliefs=beliefs(campaign) if state == "running" and learner.rounds else (),
-            remaining=rounds_to_go(campaign) if foretell and state == "running" else None,
+            remaining=rounds_to_go(learner) if foretell and state == "running" else None,
             alarm=_alarm([one for one in alarms if one.can_refute]),
             n_left_out=learner.rounds - round(learner.moments.n),
             losses=_losses(alarms, decision.threshold),
@@ -268,44 +248,6 @@ def _so_far(campaign: Campaign, effects: Effects) -> str:
         f"the assumptions of the rule: all of them at the same time, except with probability "
         f"{campaign.learner.delta:g}."
     )
-
-
-def rounds_to_go(campaign: Campaign) -> Remaining | None:
-    """Rounds to go by the present estimate; None if it cannot tell."""
-    specification, learner = campaign.specification, campaign.learner
-    if not learner.guarantee.has_forecast or learner.rounds < 4 * len(learner.names):
-        return None
-    try:
-        left = learner.rounds_to_go()
-        if left is not None:
-            return _with_spread(left, learner.rounds)
-        (found,) = forecasts(
-            learner.estimate,
-            specification.actions,
-            specification.space,
-            epsilon=specification.epsilon,
-            deltas=(specification.delta,),
-            rule=specification.rule,
-            about=specification.about,
-        )
-    except (CausalFocusError, ValueError, ArithmeticError):  # an early estimate may be absurd
-        return None
-    if not math.isfinite(found.high):
-        return None
-    done = learner.rounds
-    low, middle, high = (
-        max(0, round(rounds - done)) for rounds in (found.low, found.rounds, found.high)
-    )
-    return Remaining(middle, low, high)
-
-
-def _with_spread(left: float, rounds: int) -> Remaining | None:
-    """From rounds that are foretold from here on, by what came of those before. If next to none
-    are, and it is not done, the forecast leaves out what it waits for.
-    """
-    if not math.isfinite(left) or left < rounds / LEAST_FORETOLD:
-        return None
-    return Remaining(*(round(left * part) for part in (1.0, FEWER, MORE)))
 
 
 def _alarm(alarms: Sequence[Alarm]) -> tuple[str, float] | None:

@@ -22,6 +22,7 @@ from causalfocus.guarantees.alarms import alarms, loudest, refusal
 from causalfocus.guarantees.bounded import BoundedClaim
 from causalfocus.guarantees.decision import Decision
 from causalfocus.guarantees.doses import reported_set
+from causalfocus.guarantees.experience import OF_CLASS
 from causalfocus.guarantees.lags import Lags
 from causalfocus.guarantees.mixture import (
     FINE,
@@ -37,7 +38,7 @@ from causalfocus.guarantees.mixture import (
 from causalfocus.guarantees.numerators import row_regressors
 from causalfocus.guarantees.prior import prior_of
 from causalfocus.guarantees.pursued import every_pair, other_graph, with_graphs
-from causalfocus.guarantees.terms import Spread, Step
+from causalfocus.guarantees.terms import Spread, Spreads, Step
 from causalfocus.guarantees.verdicts import Interval
 from causalfocus.guarantees.wider import wider_classes
 from causalfocus.kernels.arithmetic.sets import parents_of
@@ -82,6 +83,7 @@ class ClassRule(BoundedClaim):
 
     name: ClassVar[str] = "class"
     spread: ClassVar[Spread] = Spread(0.65, 1.0, 1.15)
+    spreads: ClassVar[Spreads] = OF_CLASS
     exploration: ClassVar[float] = PURSUIT_EXPLORATION
     plays_game: ClassVar[bool] = False
 

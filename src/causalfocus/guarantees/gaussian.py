@@ -27,6 +27,7 @@ from causalfocus.guarantees.departures import (
     least_removal,
 )
 from causalfocus.guarantees.doses import sets_between
+from causalfocus.guarantees.experience import OF_GAUSSIAN
 from causalfocus.guarantees.foresight import foresight
 from causalfocus.guarantees.mixture import (
     FINE,
@@ -39,7 +40,7 @@ from causalfocus.guarantees.mixture import (
 )
 from causalfocus.guarantees.numerators import row_regressors
 from causalfocus.guarantees.row_by_row import RowByRow
-from causalfocus.guarantees.terms import Rival, Spread, Step, claim_of_effects
+from causalfocus.guarantees.terms import Rival, Spread, Spreads, Step, claim_of_effects
 from causalfocus.guarantees.verdicts import Interval
 from causalfocus.kernels.arithmetic.sets import nondescendants
 from causalfocus.kernels.evidence import pairs
@@ -70,6 +71,7 @@ class GaussianRule(RowByRow):
 
     name: ClassVar[str] = "gaussian"
     spread: ClassVar[Spread] = Spread(0.9, 1.1, 1.25)
+    spreads: ClassVar[Spreads] = OF_GAUSSIAN
 
     @cached_property
     def scale(self) -> resolution.Scale:

@@ -36,12 +36,13 @@ from causalfocus.allocation.set_plan import Course, SetPlan
 from causalfocus.arrays import Floats
 from causalfocus.errors import InvalidInputError
 from causalfocus.guarantees.alarm import Alarm
+from causalfocus.guarantees.changes import EffectBounds, bounds_given_graph
 from causalfocus.guarantees.decision import Decision
 from causalfocus.guarantees.effects import Effect, TotalEffect, effects_by_verdicts
 from causalfocus.guarantees.expected_stop import rounds_on_average
-from causalfocus.guarantees.lags import Lags
+from causalfocus.guarantees.lags import Lags, lags_from
 from causalfocus.guarantees.randomized_intervals import Demands
-from causalfocus.guarantees.terms import OwnDesign, Rival, Spread, Step
+from causalfocus.guarantees.terms import OwnDesign, Rival, Spread, Spreads, Step
 from causalfocus.guarantees.verdicts import Interval, Verdict, verdicts_on
 from causalfocus.kernels.records import PlainSettings
 from causalfocus.kernels.sums import population
@@ -55,7 +56,7 @@ from causalfocus.system.choices import Choices, Ends
 from causalfocus.system.feedback import require_no_loops
 from causalfocus.system.question import EVERYTHING, Question
 from causalfocus.system.sem import LinearSEM
-from causalfocus.system.sizes import GRAPH, Accuracy
+from causalfocus.system.sizes import Accuracy
 from causalfocus.system.space import ModelClass
 
 
@@ -91,6 +92,9 @@ class Guarantee(ABC):
 
     spread: ClassVar[Spread] = Spread(1.0, 1.0, 1.0)
     """How runs differ from the forecast."""
+
+    spreads: ClassVar[Spreads] = Spreads((0.5,), (0.5,), (1.0,), (2.0,))
+    """How runs differ from what is foretold on their way."""
 
     plays_game: ClassVar[bool] = True
     """Whether the paper's game chooses the actions when all rivals in `stages` are done; else the
@@ -131,14 +135,6 @@ class Guarantee(ABC):
         if not (isinstance(self.delta, int | float) and 0 < self.delta < 1):
             raise InvalidInputError(f"delta is a probability between 0 and 1, got {self.delta!r}.")
         object.__setattr__(self, "delta", float(self.delta))
-
-    @cached_property
-    def accuracy(self) -> float | None:
-        """epsilon of a claim whose sizes are single numbers; None for the graph alone."""
-        if self.epsilon == GRAPH:
-            return None
-        self.space.require_uniform(f"The {self.name} rule")
-        return float(self.accuracies.min())
 
     @cached_property
     def smallest(self) -> Floats:
@@ -272,14 +268,8 @@ class Guarantee(ABC):
         The game plays against expectations, in which a graph with a superfluous edge is far away;
         the data at hand may happen to favour one, and then all waits for it.
         """
-        laggards, edges = decision.laggards, decision.edge_lags
-        if not laggards and edges is None:
-            return None
-        gains = np.array([self.divergences(estimate, rival) for rival, _ in laggards])
-        gains = gains.reshape(len(laggards), len(counts))
-        evidence = np.array([reached for _, reached in laggards])
-        none = np.zeros((estimate.p, estimate.p))
-        return Lags(none if edges is None else edges, evidence - gains @ counts, gains)
+        gains = np.array([self.divergences(estimate, rival) for rival, _ in decision.laggards])
+        return lags_from(decision, estimate, counts, gains)
 
     def divergences(self, estimate: LinearSEM, rival: LinearSEM) -> Floats:
         """What one round of every choice tells against a rival, if the estimate is right."""
@@ -347,6 +337,15 @@ class Guarantee(ABC):
         """Per edge of the estimate, the weights that the evidence does not reject at delta."""
         del moments, estimate
         return ()
+
+    def bounds(self, moments: Moments, estimate: LinearSEM) -> EffectBounds:
+        """What the evidence leaves of all effects at once, and what that rests on."""
+        return bounds_given_graph(self.intervals(moments, estimate), estimate)
+
+    def with_levels(self, moments: Moments, estimate: LinearSEM) -> LinearSEM:
+        """The estimate with the constants that its effects ask for, from which levels are told."""
+        del moments
+        return estimate
 
     def effects(
         self, moments: Moments, decision: Decision, estimate: LinearSEM

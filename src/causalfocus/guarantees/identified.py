@@ -7,7 +7,6 @@ import numpy as np
 from causalfocus.arrays import Bools
 from causalfocus.errors import UnidentifiableError, UnidentifiableWarning
 from causalfocus.moments.randomized_sums import FEW_AT_ONCE, MOST_WITH_GRAMS
-from causalfocus.system.action_set import ActionSet
 
 
 def require_identified(names: tuple[str, ...], has_coin: Bools, unknown: Bools) -> None:
@@ -48,21 +47,4 @@ def _unidentified_in_words(stuck: list[str], effect: str) -> str:
         f"--forbid {first}={effect}. Or it can be set after all: give it a range of two values. "
         f"Else take rule='gaussian', --rule gaussian, which needs no coin there and assumes more: "
         f"Gaussian noise, no hidden common causes and no feedback."
-    )
-
-
-def warn_of_unsettable(actions: ActionSet) -> None:
-    """Between two nodes that nobody can set, the direction may show under no action at all."""
-    unsettable = actions.unsettable
-    if len(unsettable) < 2:
-        return
-    pairs = [f"{a} and {b}" for i, a in enumerate(unsettable) for b in unsettable[i + 1 :]]
-    shown = "; ".join(pairs[:6]) + ("; ..." if len(pairs) > 6 else "")
-    warnings.warn(
-        f"No action sets {', '.join(unsettable)}. An edge between two of them ({shown}) looks the "
-        f"same in both directions unless another variable that can be set, or a second cause, "
-        f"tells them apart: such an edge may never be certified. Make one of each pair settable, "
-        f"or check with cf.complexity on a model you think likely.",
-        UnidentifiableWarning,
-        stacklevel=3,
     )

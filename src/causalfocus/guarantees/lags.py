@@ -2,7 +2,11 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from causalfocus.arrays import Floats
+from causalfocus.guarantees.decision import Decision
+from causalfocus.system.sem import LinearSEM
 
 
 @dataclass(frozen=True)
@@ -25,3 +29,19 @@ class Lags:
         """Against the rivals after some rounds of each action."""
         found: Floats = self.start + self.gains @ counts
         return found
+
+
+def lags_from(
+    decision: Decision, estimate: LinearSEM, counts: Floats, gains: Floats
+) -> Lags | None:
+    """What a decision says of rivals that lag; None if none does.
+
+    gains : (r, k), what one round of every choice tells against each of the laggards
+    """
+    laggards, edges = decision.laggards, decision.edge_lags
+    if not laggards and edges is None:
+        return None
+    gains = gains.reshape(len(laggards), len(counts))
+    evidence = np.array([reached for _, reached in laggards])
+    none = np.zeros((estimate.p, estimate.p))
+    return Lags(none if edges is None else edges, evidence - gains @ counts, gains)

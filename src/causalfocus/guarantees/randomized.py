@@ -25,32 +25,35 @@ from causalfocus.allocation.set_plan import Course, SetPlan
 from causalfocus.arrays import Bools, Floats
 from causalfocus.errors import InvalidInputError
 from causalfocus.guarantees.alarm import Alarm, Kind
+from causalfocus.guarantees.changes import EffectBounds, through_means
 from causalfocus.guarantees.closure import certain_effects, without_loops
 from causalfocus.guarantees.decision import Decision
 from causalfocus.guarantees.effects import Effect, TotalEffect, effects_by_coins
+from causalfocus.guarantees.experience import OF_RANDOMIZED
 from causalfocus.guarantees.guarantee import Guarantee
 from causalfocus.guarantees.guardrails import guard_alarms
 from causalfocus.guarantees.half_ranges import half_ranges_of, half_widths_of
 from causalfocus.guarantees.identified import require_identified, warn_of_few_at_once
 from causalfocus.guarantees.portions import Scope
 from causalfocus.guarantees.randomized_decision import RandomizedDecision
-from causalfocus.guarantees.randomized_design import (
+from causalfocus.guarantees.randomized_design import plan_for
+from causalfocus.guarantees.randomized_forecast import (
     design_of,
     more_rounds,
     pair_rounds_for,
-    plan_for,
     rival_of,
     rounds_for,
 )
 from causalfocus.guarantees.randomized_intervals import Demands
 from causalfocus.guarantees.randomized_record import (
     left_unknown,
+    mean_rows,
     new_record,
     with_answer,
     with_ask,
     without_ask,
 )
-from causalfocus.guarantees.terms import OwnDesign, Rival, Spread, claim_of_effects
+from causalfocus.guarantees.terms import OwnDesign, Rival, Spread, Spreads, claim_of_effects
 from causalfocus.guarantees.total_effects import refuted_totals, total_effects_by_coins, total_gaps
 from causalfocus.guarantees.verdicts import Interval
 from causalfocus.kernels.randomized.records import Bids
@@ -88,6 +91,7 @@ class RandomizedRule(Guarantee):
     name: ClassVar[str] = "randomized"
     exploration: ClassVar[float] = 0.0
     spread: ClassVar[Spread] = Spread(1.1, 1.25, 1.5)
+    spreads: ClassVar[Spreads] = OF_RANDOMIZED
     plays_game: ClassVar[bool] = False
     gains_are_divergences: ClassVar[bool] = False
     plans_sets: ClassVar[bool] = True
@@ -296,6 +300,18 @@ class RandomizedRule(Guarantee):
 
     def total_effects(self, moments: Moments, estimate: LinearSEM) -> tuple[TotalEffect, ...]:
         return total_effects_by_coins(self, moments.coins or self.new_coins(), estimate)
+
+    def bounds(self, moments: Moments, estimate: LinearSEM) -> EffectBounds:
+        del estimate
+        coins = moments.coins or self.new_coins()
+        direct, totals = coins.kept.with_regions(None), coins.kept_totals.with_regions(None)
+        return EffectBounds(direct, totals, acyclic=self.space.acyclic, basis="guaranteed")
+
+    def with_levels(self, moments: Moments, estimate: LinearSEM) -> LinearSEM:
+        """Every equation goes through the means of the rounds in which its variable was free."""
+        if moments.coins is None:
+            return estimate
+        return through_means(estimate, mean_rows(moments.coins.sums))
 
     @property
     def p(self) -> int:

@@ -13,13 +13,10 @@ import numpy as np
 
 from causalfocus.allocation.coin_game import (
     CoinPlan,
-    coin_complexity,
     explored_sets,
     half_widths,
-    ideal_shares,
     moves_of,
     plan_rounds,
-    rounds_to_go,
 )
 from causalfocus.allocation.coin_task import CoinTask
 from causalfocus.allocation.set_plan import Course, SetPlan
@@ -29,15 +26,11 @@ from causalfocus.guarantees.closure import against_order
 from causalfocus.guarantees.half_ranges import half_ranges_of
 from causalfocus.guarantees.portions import portions_of
 from causalfocus.guarantees.randomized_record import left_unknown
-from causalfocus.guarantees.terms import OwnDesign, Rival
 from causalfocus.guarantees.total_effects import rounds_alone_to_go
-from causalfocus.kernels.randomized.responses import responses_to
 from causalfocus.kernels.randomized.row_tests import BID, SCALE
-from causalfocus.kernels.randomized.widths import loads_of, means_of, ratios
 from causalfocus.moments.effect_intervals import Intervals
 from causalfocus.moments.moments import Moments
 from causalfocus.system.actions import do
-from causalfocus.system.graph import changes_in_words
 from causalfocus.system.sem import LinearSEM
 
 if TYPE_CHECKING:
@@ -49,10 +42,7 @@ MOST_WIDER: Final = 2.0
 UNSETTLED: Final = 0.95
 """Of the half width that is foretold: the radius of a pair that is open, at most. What is open
 needs more rounds, whatever is foretold."""
-MOST_PLANNED: Final = 20
-"""Variables up to which the rounds to go are those of a plan that is made for it; a plan for more
-takes long, and the present one is hardly worse.
-"""
+
 
 MOST_WITH_BOUNDS_FIRST: Final = 8
 BOUNDS_FIRST: Final = 64.0
@@ -186,7 +176,7 @@ class _Present(NamedTuple):
     moved: Floats | None
 
 
-def _present(
+def present_task(
     rule: "RandomizedRule", moments: Moments, estimate: LinearSEM, done: SetPlan | None
 ) -> _Present:
     p, coins = rule.p, moments.coins
@@ -225,7 +215,7 @@ def plan_for(
     rule: "RandomizedRule", moments: Moments, estimate: LinearSEM, course: Course
 ) -> SetPlan:
     """Which variables to set in the rounds to come."""
-    task, covered, moved = _present(rule, moments, estimate, course.done)
+    task, covered, moved = present_task(rule, moments, estimate, course.done)
     ahead = max(LEAST_AHEAD, PLAN_AHEAD * moments.n)
     if _waits_for_bounds(rule, moments, covered):
         sets = explored_sets(task.coins, task.at_once, rule.p)
@@ -277,100 +267,3 @@ def _waits_for_bounds(rule: "RandomizedRule", moments: Moments, covered: Floats)
     which = np.ix_(has_none, rule.has_coin & _serves(rule))
     lacks = covered[which][~np.eye(rule.p, dtype=np.bool_)[which]]
     return bool(lacks.size and lacks.min() < BOUNDS_FIRST)
-
-
-def more_rounds(
-    rule: "RandomizedRule", moments: Moments, estimate: LinearSEM, course: Course
-) -> float:
-    """Rounds to go until all pairs are settled, if the system is as it is estimated; with many
-    variables, along the present plan.
-    """
-    alone = float(rounds_alone_to_go(rule, moments.coins, estimate).sum())
-    return alone + _more_rounds(rule, moments, estimate, course)
-
-
-def _more_rounds(
-    rule: "RandomizedRule", moments: Moments, estimate: LinearSEM, course: Course
-) -> float:
-    """The same for the direct effects that are asked for."""
-    if not rule.scope.rows.any():
-        return 0.0
-    task, covered, moved = _present(rule, moments, estimate, course.done)
-    if course.last is not None and rule.p > MOST_PLANNED:
-        along = rounds_to_go(task, covered, course.last, moved)
-        if math.isfinite(along):
-            return along
-    return rounds_to_go(task, covered, moved=moved)
-
-
-def design_of(rule: "RandomizedRule", model: LinearSEM) -> OwnDesign:
-    """The best design that is found for a system that is known, and what it gains per cost."""
-    task = task_of(rule, model, None, 1.0)
-    sets, shares = ideal_shares(task)
-    found = coin_complexity(task)
-    return OwnDesign(
-        sets=sets,
-        shares=shares,
-        value=found.value if math.isfinite(found.value) else 0.0,
-        upper=found.upper,
-        is_exhaustive=math.isfinite(found.upper),
-        rival=rival_of(rule, model, sets, shares),
-    )
-
-
-def rounds_for(rule: "RandomizedRule", model: LinearSEM, sets: Bools, shares: Floats) -> float:
-    """Rounds in all at which what is asked of a known system is settled along a design: of first
-    order, with the logarithm of that many tosses.
-    """
-    alone = float(rounds_alone_to_go(rule, None, model).sum())
-    if not rule.scope.rows.any():
-        return alone
-    return alone + float(pair_rounds_for(rule, model, sets, shares).max())
-
-
-def pair_rounds_for(
-    rule: "RandomizedRule", model: LinearSEM, sets: Bools, shares: Floats
-) -> Floats:
-    """(p, p), rounds at which every pair is settled on the way; 0 where nothing is asked."""
-    rounds, found = 1.0, np.zeros((rule.p, rule.p))
-    for _ in range(8):
-        task = task_of(rule, model, None, 0.5 * rounds)
-        responses = responses_to(task.weights, task.half_ranges > 0.0, sets)
-        means = means_of(sets, shares / shares.sum(), responses)
-        nothing = np.zeros((rule.p, rule.p))
-        found = ratios(loads_of(task.stand(nothing), means), means.tosses)
-        last = float(found.max())
-        if not math.isfinite(last) or abs(last - rounds) < 1e-3 * rounds:
-            return found
-        rounds = max(last, 1.0)
-    return found
-
-
-def rival_of(rule: "RandomizedRule", model: LinearSEM, sets: Bools, weights: Floats) -> Rival:
-    """The pair that is settled last if sets are taken so often: the model with it moved, and what
-    every set gains on it.
-
-    With f = sum_i load_i / n_i, n_i the rounds with i set and the effect free, the pair gains nats
-    / f; the share of a set in that is its derivative.
-    """
-    task = task_of(rule, model, None, 1.0)
-    rounds = np.maximum(weights, 1e-9 * max(float(weights.max(initial=0.0)), 1e-300))
-    responses = responses_to(task.weights, task.half_ranges > 0.0, sets)
-    means = means_of(sets, rounds, responses)
-    loads = loads_of(task.stand(np.zeros((rule.p, rule.p))), means)
-    found = ratios(loads, means.tosses)
-    j, k = np.unravel_index(int(np.argmax(found)), found.shape)
-    gains = np.zeros(len(sets))
-    if 0.0 < found[j, k] < math.inf:
-        is_needed = loads[j, k] > 0.0
-        per_toss = np.zeros(rule.p)
-        per_toss[is_needed] = loads[j, k, is_needed] / means.tosses[j, is_needed] ** 2
-        gains = np.where(sets[:, j], 0.0, sets @ per_toss) * task.nats / found[j, k] ** 2
-    moved = model.weights.copy()
-    step = task.radii[j, k] if math.isfinite(task.radii[j, k]) else rule.smallest[j, k]
-    moved[j, k] += -step if moved[j, k] > 0.0 else step
-    if model.weights[j, k] == 0.0:
-        moved[j, k] = rule.smallest[j, k]
-    rival = LinearSEM.from_fit(moved, model.noise_variances, model.intercepts, model.names)
-    words = changes_in_words(model.weights, moved, model.names, rule.smallest)
-    return Rival(gains, rival, words)

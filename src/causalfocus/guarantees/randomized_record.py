@@ -78,6 +78,17 @@ def left_unknown(record: CoinRecord) -> Bools:
     return record.sums.unknown & ~ruled_out(record.kept, record.descents.certain)
 
 
+def mean_rows(sums: RandomizedSums) -> Floats:
+    """Return the means (p, p) of all variables over the rounds of every row, those in which its
+    variable was free; not numbers for a row that has none.
+    """
+    reading = sums.read()
+    pool = reading.sums.pool
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: Floats = reading.stakes.centres + pool.totals / pool.rounds[:, None]
+    return found
+
+
 def guess_from(sums: RandomizedSums, unknown: Bools) -> CoinGuess:
     """The model that the coins suggest, of effects that may be there."""
     reading = sums.read()

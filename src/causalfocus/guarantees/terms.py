@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
+
 from causalfocus.arrays import Bools, Floats
 from causalfocus.system.numbers_by_name import is_by_name
 from causalfocus.system.sem import LinearSEM
@@ -104,6 +106,26 @@ class Spread(NamedTuple):
     low: float
     middle: float
     high: float
+
+
+class Spreads(NamedTuple):
+    """Rounds to go over those that an estimate foretells on the way: what holds four runs of five,
+    with its median, by how far along a run seems to be. Measured.
+
+    along : shares of the way at which it was measured, in order: rounds so far over these and those
+        to go, as foretold
+    low, middle, high : factors at each of them; between two of them by powers
+    """
+
+    along: tuple[float, ...]
+    low: tuple[float, ...]
+    middle: tuple[float, ...]
+    high: tuple[float, ...]
+
+    def at(self, share: float) -> Spread:
+        """Return the factors at a share of the way."""
+        parts = (np.interp(share, self.along, np.log(part)) for part in self[1:])
+        return Spread(*(float(np.exp(part)) for part in parts))
 
 
 class OwnDesign(NamedTuple):

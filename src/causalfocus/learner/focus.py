@@ -5,8 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from causalfocus.allocation.latitude import Latitude
 from causalfocus.arrays import Floats
 from causalfocus.errors import AlreadyStoppedError, InvalidInputError
@@ -22,20 +20,20 @@ from causalfocus.guarantees import (
 )
 from causalfocus.guarantees.budget import checked_budget
 from causalfocus.guarantees.designs import design_for
-from causalfocus.guarantees.identified import warn_of_unsettable
 from causalfocus.guarantees.losses import loss_alarms
 from causalfocus.guarantees.verdicts import verdicts_on
 from causalfocus.learner.asking import Ask
+from causalfocus.learner.consequences import Consequences, HasConsequences
 from causalfocus.learner.effects import AnyEffect, Effects, TotalEffects
+from causalfocus.learner.intent import intent_of
 from causalfocus.learner.protocol import Told
 from causalfocus.learner.recording import Recording
-from causalfocus.learner.result import Result, refutation_in_words
+from causalfocus.learner.result import Result, consequences_of, refutation_in_words
 from causalfocus.learner.round import Design, FocusState, Rounds
 from causalfocus.learner.state import Asks
+from causalfocus.learner.unsettable import warn_of_unsettable
 from causalfocus.moments.coin_record import CoinRecord
 from causalfocus.moments.moments import Moments
-from causalfocus.moments.randomized_sums import Intent, signs_of
-from causalfocus.moments.second_coins import probes_of
 from causalfocus.oracles.beliefs import edge_probabilities
 from causalfocus.system.action_set import ActionSet
 from causalfocus.system.actions import Action
@@ -51,7 +49,7 @@ ROUGH_DOUBT_GAP = 0.5
 where sets of variables are made on demand. Only whether the value is zero matters."""
 
 
-class Focus(Recording[FocusState]):
+class Focus(Recording[FocusState], HasConsequences):
     """Learns a causal graph and its weights by choosing interventions, and knows when to stop.
 
     With probability at least 1 - delta what is certified is right: every reported effect is there
@@ -218,20 +216,11 @@ class Focus(Recording[FocusState]):
         if coins is None:
             return None
         for ask in more:
-            coins = self.guarantee.coins_with_ask(coins, self._intent_of(ask))
+            coins = self.guarantee.coins_with_ask(coins, intent_of(ask, self.seed, self.names))
         gone = {ask.number for ask in (*self.pending, *more)} - {ask.number for ask in asks.pending}
         for number in sorted(gone):
             coins = self.guarantee.coins_with_answer(coins, number, None)
         return coins
-
-    def _intent_of(self, ask: Ask) -> Intent:
-        targets = set(ask.action.targets)
-        asked = np.array([name in targets for name in self.names])
-        signs = signs_of(self.seed, ask.number, ask.coins, self.names)
-        if not ask.with_second:
-            return Intent(ask.number, asked, signs)
-        probes = probes_of(self.seed, ask.number, ask.with_second, self.names)
-        return Intent(ask.number, asked, np.where(probes < 0.0, 0.0, signs), probes)
 
     def _coins_after(self, told: Told) -> CoinRecord | None:
         """By intention: a round counts by what was asked for, whatever was achieved; one that was
@@ -265,6 +254,13 @@ class Focus(Recording[FocusState]):
         """
         rows = self.guarantee.total_effects(self.moments, self.estimate)
         return TotalEffects(self._open_if_refuted(rows), self.rounds)
+
+    @property
+    def consequences(self) -> Consequences:
+        """What follows from all samples so far: see `predict`, `change` and `settings_for`."""
+        return consequences_of(
+            self.guarantee, self.moments, self.estimate, is_refuted=self.is_refuted
+        )
 
     def _open_if_refuted(self, rows: tuple[AnyEffect, ...]) -> tuple[AnyEffect, ...]:
         if not self.is_refuted:
@@ -349,7 +345,8 @@ class Focus(Recording[FocusState]):
         if columns != rule.choices.columns:
             rule = rule.on(replace(rule.choices, columns=columns))
         standing = self._rounds.stand(moments, stored["counts"], stored["before"], rule)
-        return FocusState(**stored, standing=standing)
+        stop = stored["stop"] and replace(stored["stop"], actions=self.actions)
+        return FocusState(**{**stored, "stop": stop}, standing=standing)
 
     def replay(self, log: Iterable[Told] | None = None) -> "Focus":
         """A learner of the same specification that was told the same, or another log."""

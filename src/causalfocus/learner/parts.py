@@ -8,6 +8,7 @@ their metadata (`{"follows": True}`).
 import math
 import types
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -95,9 +96,20 @@ def _maker(kind: Any) -> Maker:
 
 
 def _maker_of_optional(inner: tuple[Any, ...]) -> Maker:
-    (only,) = (one for one in inner if one is not type(None))
-    make, may_lack = _maker(only), type(None) in inner
-    return lambda tree, arrays: None if tree is None and may_lack else make(tree, arrays)
+    makers = [_maker(one) for one in inner if one is not type(None)]
+    may_lack, (make, *others) = type(None) in inner, makers
+    if not others:
+        return lambda tree, arrays: None if tree is None and may_lack else make(tree, arrays)
+
+    def make_any(tree: Any, arrays: Mapping[str, Any]) -> Any:
+        if tree is None and may_lack:
+            return None
+        for one in makers:
+            with suppress(PartsError):
+                return one(tree, arrays)
+        return _require(False, tree, inner)
+
+    return make_any
 
 
 def _put_array(tree: Any, arrays: Mapping[str, Any]) -> Any:

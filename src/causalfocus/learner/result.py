@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from causalfocus.errors import InvalidInputError
+from causalfocus.guarantees.changes import EffectBounds, no_bounds
 from causalfocus.guarantees.decision import Decision
 from causalfocus.guarantees.guarantee import Guarantee
 from causalfocus.guarantees.verdicts import Interval
 from causalfocus.learner.advice import advice
+from causalfocus.learner.consequences import Consequences, HasConsequences
 from causalfocus.learner.tallies import cost_of, tally
 from causalfocus.moments.moments import Moments
+from causalfocus.system.action_set import ActionSet
 from causalfocus.system.actions import Action
 from causalfocus.system.convert import frame_of
 from causalfocus.system.sem import LinearSEM
@@ -23,8 +27,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Result:
-    """What was certified if the learner has stopped, else what it would say now.
+class Result(HasConsequences):
+    """What was certified if the learner has stopped, else what it would say now; and what follows.
 
     Attributes
     ----------
@@ -38,6 +42,9 @@ class Result:
     delta, epsilon : what was asked for
     counts : how often each action was taken up to then
     cost : of these rounds and the changes between them; their number if no costs were given
+    levels : the model with constants from which levels can be told
+    bounds : what the evidence left of all effects
+    actions : what could be set, which a stored result is given when it is restored
     """
 
     model: LinearSEM
@@ -51,6 +58,17 @@ class Result:
     epsilon: Accuracy | None
     counts: dict[Action, int]
     cost: float
+    levels: LinearSEM = field(repr=False, compare=False)
+    bounds: EffectBounds = field(repr=False, compare=False)
+    actions: ActionSet | None = field(
+        default=None, repr=False, compare=False, metadata={"follows": True}
+    )
+
+    @property
+    def consequences(self) -> Consequences:
+        if self.actions is None:
+            raise InvalidInputError("This result does not know what could be set; give actions.")
+        return Consequences(self.levels, self.bounds, self.actions, self.delta)
 
     def to_frame(self) -> pd.DataFrame:
         """One line per reported effect: cause, effect, weight, the ends of its interval (missing
@@ -72,6 +90,17 @@ class Result:
         return frame_of(rows, types=types)
 
 
+def consequences_of(
+    guarantee: Guarantee, moments: Moments, estimate: LinearSEM, *, is_refuted: bool
+) -> Consequences:
+    """What follows by a rule from data and an estimate; nothing is certain once its assumptions
+    are refuted, for what an interval holds was proved by them.
+    """
+    bounds = no_bounds(estimate.p) if is_refuted else guarantee.bounds(moments, estimate)
+    model = guarantee.with_levels(moments, estimate)
+    return Consequences(model, bounds, guarantee.actions, guarantee.delta)
+
+
 def result_of(
     guarantee: Guarantee,
     moments: Moments,
@@ -83,6 +112,7 @@ def result_of(
     has_stopped: bool,
 ) -> Result:
     """What a rule has to say of an estimate, certified if it has stopped and is not refuted."""
+    found = consequences_of(guarantee, moments, estimate, is_refuted=decision.refuted)
     return Result(
         model=estimate,
         intervals=guarantee.intervals(moments, estimate),
@@ -95,6 +125,9 @@ def result_of(
         epsilon=guarantee.epsilon,
         counts=tally(guarantee.actions, tallies),
         cost=cost_of(guarantee.actions, tallies) + other_cost,
+        levels=found.model,
+        bounds=found.bounds,
+        actions=guarantee.actions,
     )
 
 

@@ -40,3 +40,20 @@ def position(name: object, names: Sequence[str]) -> int:
         if known == name:
             return i
     raise InvalidInputError(f"There is no node named {name!r}. The nodes are {', '.join(names)}.")
+
+
+def names_in_order(names: Iterable[str], own: Sequence[str]) -> tuple[str, ...]:
+    """The names as a tuple, or an error if they are not a node's own in some order."""
+    labels = checked_names(names)
+    if sorted(labels) != sorted(own):
+        raise InvalidInputError(f"{', '.join(labels)} is not a reordering of {', '.join(own)}.")
+    return labels
+
+
+def require_same_names(names: Sequence[str], others: Sequence[str]) -> None:
+    """Raise if two models have different nodes, or the same in another order."""
+    if tuple(names) != tuple(others):
+        raise InvalidInputError(
+            f"The models have different nodes or orders of nodes: {', '.join(names)} "
+            f"against {', '.join(others)}. Reorder one with relabel()."
+        )

@@ -27,12 +27,20 @@ from causalfocus.system.actions import (
 )
 from causalfocus.system.equations import equations_of
 from causalfocus.system.graph import loop_in_words, require_no_self_loops, topological_order
-from causalfocus.system.names import checked_names, default_names
+from causalfocus.system.names import (
+    checked_names,
+    default_names,
+    names_in_order,
+    require_same_names,
+)
 from causalfocus.system.numbers import checked_matrix, checked_variances, checked_vector
 
 if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
+
+    from causalfocus.system.action_set import ActionSet
+    from causalfocus.system.set_point import SetPoint
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -236,6 +244,14 @@ class LinearSEM:
         mean = self.moments(do(settings)).mean
         return dict(zip(self.names, mean.tolist(), strict=True))
 
+    def settings_for(
+        self, wished: Mapping[str, float], actions: ActionSet, using: Iterable[str] | None = None
+    ) -> SetPoint:
+        """The settings of least change that bring means to wished values, see `set_point`."""
+        from causalfocus.system.set_point import set_point
+
+        return set_point(self, wished, actions, using)
+
     def sample(
         self,
         action: Action = OBSERVE,
@@ -273,7 +289,7 @@ class LinearSEM:
         from causalfocus.kernels.records import Model, Parameters
         from causalfocus.kernels.sums import population
 
-        self._require_same_names(other)
+        require_same_names(self.names, other.names)
         settings = actions_as_arrays([action], self.names)
         theirs = Parameters(other.weights, other.noise_variances, other.intercepts)
         if self.has_loops or other.has_loops:
@@ -286,7 +302,7 @@ class LinearSEM:
 
     def shd(self, other: LinearSEM) -> int:
         """Structural Hamming distance: edges missing, extra or reversed; a reversal counts once."""
-        self._require_same_names(other)
+        require_same_names(self.names, other.names)
         mine, theirs = self.weights != 0, other.weights != 0
         is_reversed = mine & ~mine.T & theirs.T & ~theirs
         return int(np.count_nonzero(mine != theirs) - np.count_nonzero(is_reversed))
@@ -360,11 +376,7 @@ class LinearSEM:
 
     def relabel(self, names: Iterable[str]) -> Self:
         """The same system with its nodes in another order."""
-        labels = checked_names(names)
-        if sorted(labels) != sorted(self.names):
-            raise InvalidInputError(
-                f"{', '.join(labels)} is not a reordering of {', '.join(self.names)}."
-            )
+        labels = names_in_order(names, self.names)
         at = [self.names.index(name) for name in labels]
         return type(self)(
             self.weights[np.ix_(at, at)],
@@ -373,13 +385,6 @@ class LinearSEM:
             labels,
             loops=self.has_loops,
         )
-
-    def _require_same_names(self, other: LinearSEM) -> None:
-        if self.names != other.names:
-            raise InvalidInputError(
-                f"The models have different nodes or orders of nodes: {', '.join(self.names)} "
-                f"against {', '.join(other.names)}. Reorder one with relabel()."
-            )
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, LinearSEM):

@@ -4,7 +4,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from causalfocus.campaign import Asked, Campaign, Event
-from causalfocus.campaign.status import Remaining, Status, rounds_to_go, status
+from causalfocus.campaign.status import Status, status
+from causalfocus.planning.remaining import Remaining, rounds_to_go
 from causalfocus.report.campaign_report import drawings
 
 PAGE: Final = 30
@@ -63,7 +64,7 @@ class Looker:
             if found is not None and 0 <= now.rounds - then <= then // FORETELL_SHARE:
                 ends = (found.rounds, found.low, found.high)
                 return Remaining(*(max(0, n - (now.rounds - then)) for n in ends))
-        found = rounds_to_go(self.campaign)
+        found = rounds_to_go(self.campaign.learner)
         self._foretold = now.rounds, found
         return found
 

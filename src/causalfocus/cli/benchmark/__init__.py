@@ -13,6 +13,7 @@ from causalfocus.cli.benchmark.costs import costs
 from causalfocus.cli.benchmark.coverage import coverage
 from causalfocus.cli.benchmark.engine import engine
 from causalfocus.cli.benchmark.equations import equations
+from causalfocus.cli.benchmark.foretelling import foretell
 from causalfocus.cli.benchmark.several import several
 from causalfocus.cli.benchmark.today import today
 from causalfocus.cli.benchmark.violations import violations
@@ -35,6 +36,7 @@ benchmark.command("blocks")(blocks)
 benchmark.command("violations")(violations)
 benchmark.command("equations")(equations)
 benchmark.command("coverage")(coverage)
+benchmark.command("foretelling")(foretell)
 benchmark.command("today")(today)
 benchmark.command("baselines")(baselines)
 benchmark.command("campaigns")(campaigns)

@@ -4,6 +4,7 @@ import typer
 
 from causalfocus.cli.campaign.acting import go_on, next_actions, note, record, reject
 from causalfocus.cli.campaign.files import export, import_, verify
+from causalfocus.cli.campaign.following import predict, reach
 from causalfocus.cli.campaign.mending import add, correct, take_back, widen, withdraw
 from causalfocus.cli.campaign.new import new
 from causalfocus.cli.campaign.reporting import report
@@ -28,6 +29,8 @@ campaign.command("widen")(widen)
 campaign.command("add")(add)
 campaign.command("import")(import_)
 campaign.command("status")(show_status)
+campaign.command("predict")(predict)
+campaign.command("reach")(reach)
 campaign.command("note")(note)
 campaign.command("go-on")(go_on)
 campaign.command("report")(report)

@@ -104,8 +104,7 @@ def _beliefs(now: Status) -> str:
 def _rounds(now: Status, at_once: int) -> Text:
     text = f"{now.rounds:,} rounds, cost {now.cost:,.6g}."
     if now.remaining is not None:
-        left = now.remaining
-        text += f" About {left.rounds:,} more ({left.low:,} to {left.high:,}) if the system is so."
+        text += f" {now.remaining.words}"
     elif now.settles_pairs and now.state == "running" and now.rounds:
         text += " How many are to go cannot be foretold yet."
     if now.n_left_out:
