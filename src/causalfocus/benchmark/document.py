@@ -29,7 +29,9 @@ from causalfocus.benchmark.game import GameTimes
 from causalfocus.benchmark.literal import Ratio
 from causalfocus.benchmark.memory import PeakMemory
 from causalfocus.benchmark.oracles import OracleTimes, growth_per_node
+from causalfocus.benchmark.plant import PlantSummary, plant_table
 from causalfocus.benchmark.problems import DENSITY, EPSILON, SAMPLES_PER_ACTION
+from causalfocus.benchmark.questions import QuestionSummary, question_table
 from causalfocus.benchmark.rounds import RoundTimes, RunMemory
 from causalfocus.benchmark.several import SeveralSummary
 from causalfocus.benchmark.survival import WorldCell, survival_table
@@ -52,6 +54,8 @@ class Figures:
     certificates: list[CertificateSummary] = field(default_factory=list)
     splits: list[SplitSummary] = field(default_factory=list)
     several: list[SeveralSummary] = field(default_factory=list)
+    questions: list[QuestionSummary] = field(default_factory=list)
+    plants: list[PlantSummary] = field(default_factory=list)
     coins: list[CoinSummary] = field(default_factory=list)
     large: list[LargeRun] = field(default_factory=list)
     columns: list[ColumnRun] = field(default_factory=list)
@@ -80,6 +84,8 @@ class Figures:
             "certificates": [asdict(row) for row in self.certificates],
             "splits": [asdict(row) for row in self.splits],
             "several": [asdict(row) for row in self.several],
+            "questions": [asdict(row) for row in self.questions],
+            "plants": [asdict(row) for row in self.plants],
             "coins": [asdict(row) for row in self.coins],
             "large": [asdict(row) for row in self.large],
             "columns": [asdict(row) for row in self.columns],
@@ -110,6 +116,8 @@ class Figures:
             (self.certificates, _prediction_table),
             (self.splits, _split_table),
             (self.several, _several_table),
+            (self.questions, question_table),
+            (self.plants, plant_table),
             (self.coins, coin_table),
             (self.large, large_table),
             (self.columns, column_table),

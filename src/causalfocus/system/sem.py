@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from causalfocus.arrays import Bools, Floats, Ints
 from causalfocus.errors import InvalidInputError
 from causalfocus.system import convert, feedback
+from causalfocus.system import names as node_names
 from causalfocus.system.action_moments import ActionMoments
 from causalfocus.system.actions import (
     OBSERVE,
@@ -27,12 +28,7 @@ from causalfocus.system.actions import (
 )
 from causalfocus.system.equations import equations_of
 from causalfocus.system.graph import loop_in_words, require_no_self_loops, topological_order
-from causalfocus.system.names import (
-    checked_names,
-    default_names,
-    names_in_order,
-    require_same_names,
-)
+from causalfocus.system.names import checked_names, default_names
 from causalfocus.system.numbers import checked_matrix, checked_variances, checked_vector
 
 if TYPE_CHECKING:
@@ -178,10 +174,8 @@ class LinearSEM:
         return "order" not in self.__dict__ and bool(population.causal_order(self.weights)[-1] < 0)
 
     def is_stable(self, action: Action = OBSERVE) -> bool:
-        """Whether the system settles under an action; without loops it always does.
-
-        It does if the spectral radius of the weights among the nodes that are free is below 1, so
-        that what runs round a loop dies away.
+        """Whether the system settles under an action; without loops it always does. It does if the
+        spectral radius of the weights among free nodes is below 1: what runs round dies away.
         """
         is_set, _, _ = actions_as_arrays([action], self.names)
         return not self.has_loops or feedback.spectral_radius(self.weights, is_set[0]) < 1.0
@@ -289,7 +283,7 @@ class LinearSEM:
         from causalfocus.kernels.records import Model, Parameters
         from causalfocus.kernels.sums import population
 
-        require_same_names(self.names, other.names)
+        node_names.require_same_names(self.names, other.names)
         settings = actions_as_arrays([action], self.names)
         theirs = Parameters(other.weights, other.noise_variances, other.intercepts)
         if self.has_loops or other.has_loops:
@@ -302,7 +296,7 @@ class LinearSEM:
 
     def shd(self, other: LinearSEM) -> int:
         """Structural Hamming distance: edges missing, extra or reversed; a reversal counts once."""
-        require_same_names(self.names, other.names)
+        node_names.require_same_names(self.names, other.names)
         mine, theirs = self.weights != 0, other.weights != 0
         is_reversed = mine & ~mine.T & theirs.T & ~theirs
         return int(np.count_nonzero(mine != theirs) - np.count_nonzero(is_reversed))
@@ -376,7 +370,7 @@ class LinearSEM:
 
     def relabel(self, names: Iterable[str]) -> Self:
         """The same system with its nodes in another order."""
-        labels = names_in_order(names, self.names)
+        labels = node_names.names_in_order(names, self.names)
         at = [self.names.index(name) for name in labels]
         return type(self)(
             self.weights[np.ix_(at, at)],

@@ -14,6 +14,7 @@ from causalfocus.cli.benchmark.coverage import coverage
 from causalfocus.cli.benchmark.engine import engine
 from causalfocus.cli.benchmark.equations import equations
 from causalfocus.cli.benchmark.foretelling import foretell
+from causalfocus.cli.benchmark.questions import plant, questions
 from causalfocus.cli.benchmark.several import several
 from causalfocus.cli.benchmark.today import today
 from causalfocus.cli.benchmark.violations import violations
@@ -28,6 +29,8 @@ benchmark.command("engine")(engine)
 benchmark.command("certificates")(certificates)
 benchmark.command("constant")(constant)
 benchmark.command("several")(several)
+benchmark.command("questions")(questions)
+benchmark.command("plant")(plant)
 benchmark.command("coins")(coins)
 benchmark.command("large")(large)
 benchmark.command("columns")(columns)
