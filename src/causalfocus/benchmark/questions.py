@@ -76,14 +76,14 @@ def _compare(task: tuple[int, int]) -> tuple[QuestionRun, ...]:
     for at_once in AT_ONCE:
         rounds, n_wrong = {}, 0
         for name, about in questions.items():
-            learner = _played(truth, at_once, about, seed)
+            learner = _run_to_the_end(truth, at_once, about, seed)
             rounds[name] = learner.rounds
             n_wrong += not _is_right(learner, truth, first, last)
         found.append(QuestionRun(at_once=at_once or 0, n_wrong=n_wrong, **rounds))
     return tuple(found)
 
 
-def _played(truth: LinearSEM, at_once: int | None, about: About | None, seed: int) -> Focus:
+def _run_to_the_end(truth: LinearSEM, at_once: int | None, about: About | None, seed: int) -> Focus:
     actions = ActionSet(dict.fromkeys(truth.names, (-REACH, REACH)), at_once=at_once)
     learner = Focus(actions, UNBOUNDED, epsilon=EPSILON, delta=DELTA, seed=seed, about=about)
     rng = np.random.default_rng([seed, 47])
@@ -99,7 +99,7 @@ def _is_right(learner: Focus, truth: LinearSEM, first: str, last: str) -> bool:
         return learner.guarantee.holds(learner.result().model, truth)
     at = truth.names.index(last), truth.names.index(first)
     shown, total = learner.total_effects()[first, last].estimate, truth.total_effects()[at]
-    return abs(shown - total) <= (EPSILON if shown else learner.guarantee.smallest[at])
+    return bool(abs(shown - total) <= (EPSILON if shown else learner.guarantee.smallest[at]))
 
 
 def question_summaries(p: int, runs: Sequence[tuple[QuestionRun, ...]]) -> list[QuestionSummary]:

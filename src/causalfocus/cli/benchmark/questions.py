@@ -1,6 +1,4 @@
-"""`causalfocus benchmark questions` and `plant`: what it is worth to ask for less, and a plant in its
-own units.
-"""
+"""`causalfocus benchmark questions` and `plant`: what it is worth to ask for less; raw units."""
 
 from causalfocus.cli.benchmark.delivery import deliver, n_workers, watch
 from causalfocus.cli.benchmark.options import AsJson, FirstSeed, Nodes, Out, Runs, Systems
