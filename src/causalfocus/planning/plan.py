@@ -39,12 +39,6 @@ if TYPE_CHECKING:
 N_SYSTEMS: Final = 20
 """Systems that are drawn where no model is given."""
 
-FIRST_ORDER: Final = (
-    "What is foretold is of first order: it leaves out the rounds until every pair has a first "
-    "interval. Where noise is small beside what matters these are most of a run, and it takes "
-    "longer than is said here."
-)
-
 HEADINGS: Final = ("epsilon", "delta", "rounds", "four runs of five", "cost")
 
 
@@ -197,12 +191,11 @@ def plan(
         if each is not None:
             rounds.append(each)
         on_system(len(rows))
-    first_order = (FIRST_ORDER,) if guarantee.settles_pairs else ()
     return Plan(
         outlooks=tuple(outlook(group) for group in zip(*rows, strict=True)),
         share=mean_share([row[0] for row in rows]),
         pairs=_pairs(guarantee, rounds),
-        assumed=_assumptions(model, known, noise, density, len(systems)) + first_order,
+        assumed=_assumptions(model, known, noise, density, len(systems)),
         n_systems=len(systems),
         complexities=tuple(row[0].complexity for row in rows),
         actions=actions,
