@@ -12,7 +12,7 @@ from causalfocus.arrays import Floats
 from causalfocus.kernels.arithmetic.sets import as_mask
 from causalfocus.kernels.exact.marginals import family_costs, log_inside
 from causalfocus.kernels.exact.runner_up import runner_up
-from causalfocus.kernels.records import Bounds, Row
+from causalfocus.kernels.records import Bounds, Families, Row
 from causalfocus.kernels.sums.population import divergences
 from causalfocus.oracles.estimate import graph_mle
 from causalfocus.oracles.for_kernels import (
@@ -20,6 +20,7 @@ from causalfocus.oracles.for_kernels import (
     parameters_of,
     plain_bounds_of,
     plain_model_of,
+    plain_parents_of,
     plain_rows_of,
 )
 from causalfocus.system.actions import actions_as_arrays
@@ -28,6 +29,7 @@ from literal.all_dags import Dag, enumerate_dags
 from worlds import action_set
 
 CLASS = Bounds(0.3, 1.5, 0.8, 1.2)
+EVERY = Families(0, -1, -1)
 
 
 def drawn(n: int, m: int, seed: int) -> tuple[Floats, Floats]:
@@ -42,7 +44,7 @@ def costs_of(x: Floats, y: Floats, bounds: Bounds) -> Floats:
     gram = data.T @ data
     m = x.shape[1]
     table = np.empty(1 << m)
-    family_costs(Row(gram, 0.0 * gram, m), np.arange(m), float(len(y)), bounds, table)
+    family_costs(Row(gram, 0.0 * gram, m), np.arange(m), float(len(y)), bounds, EVERY, table)
     return table
 
 
@@ -113,7 +115,7 @@ def dag_costs(moments: cf.Moments, space: cf.ModelClass) -> dict[Dag, float]:
         table = np.empty(1 << (p - 1))
         others = np.array([k for k in range(p) if k != j])
         row = Row(rows.grams[j], rows.lows[j], j)
-        family_costs(row, others, rows.counts[j], bounds, table)
+        family_costs(row, others, rows.counts[j], bounds, EVERY, table)
         tables.append(table)
     return {
         dag: sum(
@@ -147,6 +149,7 @@ def test_the_best_graph_and_the_next_of_all_dags(p: int, space: cf.ModelClass, n
         plain_model_of(model),
         actions,
         space.intercept,
+        plain_parents_of(space, moments.names),
     )
     assert found.log_odds == pytest.approx(costs[second] - costs[best], abs=1e-9)
     assert found.parents.tolist() == [sum(1 << k for k in s) for s in second]
@@ -169,5 +172,6 @@ def test_one_node_has_no_runner_up() -> None:
         plain_model_of(model),
         actions,
         True,
+        plain_parents_of(space, ("a",)),
     )
     assert found.log_odds == math.inf

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from causalfocus.cli.given import action_set, load_model, model_class, without_known
+from causalfocus.cli.given import action_set, as_known, load_model, model_class
 from causalfocus.cli.options import (
     Acyclic,
     AnyRule,
@@ -29,8 +29,10 @@ from causalfocus.cli.options import (
     Outcomes,
     Ranges,
     Reach,
+    Required,
     RuleName,
     Switches,
+    Tiers,
 )
 from causalfocus.errors import InvalidInputError
 from causalfocus.planning.forecast import Forecast, Outlook, drawn_forecasts, mean_share, outlook
@@ -74,6 +76,8 @@ def plan(
     intercept: Intercept = False,
     outcome: Outcomes = None,
     forbid: Forbidden = None,
+    require: Required = None,
+    tier: Tiers = None,
     acyclic: Acyclic = False,
     density: Density = 0.3,
     systems: Annotated[int, typer.Option(min=1, help="How many systems to draw.")] = 20,
@@ -87,7 +91,13 @@ def plan(
     """
     bounds = min_effect, max_effect, noise
     space = model_class(
-        bounds, intercept=intercept, outcomes=outcome, forbidden=forbid, acyclic=acyclic
+        bounds,
+        intercept=intercept,
+        outcomes=outcome,
+        forbidden=forbid,
+        required=require,
+        tiers=tier,
+        acyclic=acyclic,
     )
     given = [load_model(model)] if model else []
     names = given[0].names if given else _names(ranges or [], nodes)
@@ -140,7 +150,7 @@ def _draw(
         source = np.random.SeedSequence([len(names), seed, i])
         system = random_sem(len(names), density=density, seed=source, space=space)
         named = LinearSEM(system.weights, system.noise_variances, system.intercepts, names=names)
-        found.append(without_known(named, space))
+        found.append(as_known(named, space))
     return found
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import typer
 from rich.console import Console
 
-from causalfocus.cli.given import action_set, load_model, model_class, without_known
+from causalfocus.cli.given import action_set, as_known, load_model, model_class
 from causalfocus.cli.options import (
     Acyclic,
     AsJson,
@@ -27,9 +27,11 @@ from causalfocus.cli.options import (
     Outcomes,
     Ranges,
     Reach,
+    Required,
     RuleName,
     RuleOfPolicy,
     Switches,
+    Tiers,
 )
 from causalfocus.guarantees import DEFAULT_RULE
 from causalfocus.learner.focus import Focus
@@ -89,6 +91,8 @@ def simulate(
     intercept: Intercept = False,
     outcome: Outcomes = None,
     forbid: Forbidden = None,
+    require: Required = None,
+    tier: Tiers = None,
     acyclic: Acyclic = False,
     model: Annotated[
         Path | None, typer.Option(help="A system as JSON instead of a drawn one.")
@@ -101,12 +105,18 @@ def simulate(
     """Run a learner on a system until it has a certificate; exit code 3 if it is not."""
     bounds = min_effect, max_effect, noise
     space = model_class(
-        bounds, intercept=intercept, outcomes=outcome, forbidden=forbid, acyclic=acyclic
+        bounds,
+        intercept=intercept,
+        outcomes=outcome,
+        forbidden=forbid,
+        required=require,
+        tiers=tier,
+        acyclic=acyclic,
     )
     truth = (
         load_model(model)
         if model
-        else without_known(random_sem(nodes, density=density, seed=seed, space=space), space)
+        else as_known(random_sem(nodes, density=density, seed=seed, space=space), space)
     )
     actions = action_set(
         truth.names,

@@ -11,7 +11,7 @@ import numpy as np
 from causalfocus.arrays import Floats
 from causalfocus.guarantees.guarantee import Guarantee
 from causalfocus.guarantees.mixture import WORLD
-from causalfocus.guarantees.terms import Rival
+from causalfocus.guarantees.terms import Rival, known_in_words
 from causalfocus.kernels.exact import response
 from causalfocus.kernels.records import Bounds, PlainBounds
 from causalfocus.moments.moments import Moments
@@ -45,7 +45,7 @@ class BoundedClaim(Guarantee, ABC):
             parts.append(f"noise variances are between {low:g} and {high:g}")
         if not self.space.intercept:
             parts.append("the equations have no constants")
-        return f"{WORLD}. Assumed besides: {', '.join(parts)}"
+        return f"{WORLD}{known_in_words(self.space)}. Assumed besides: {', '.join(parts)}"
 
     def claim_in_words(self) -> str:
         weights = f", and every weight is within {self.accuracy:g}" if self.accuracy else ""
@@ -65,6 +65,7 @@ class BoundedClaim(Guarantee, ABC):
             self._plain_bounds,
             self.accuracy or 0.0,
             self.space.intercept,
+            self.known_of(estimate),
         ).gains
 
     def rival(self, model: LinearSEM, weights: Floats) -> Rival:
@@ -75,6 +76,7 @@ class BoundedClaim(Guarantee, ABC):
                 self._plain_bounds,
                 self.accuracy or 0.0,
                 self.space.intercept,
+                self.known_of(model),
             )
         rival = LinearSEM.from_fit(
             found.weights.copy(), found.variances.copy(), found.intercepts, model.names

@@ -36,7 +36,7 @@ from causalfocus.guarantees.mixture import (
 )
 from causalfocus.guarantees.numerators import row_regressors
 from causalfocus.guarantees.pursued import every_pair, other_graph, with_graphs
-from causalfocus.guarantees.terms import Spread, Step
+from causalfocus.guarantees.terms import Spread, Step, without_knowledge
 from causalfocus.guarantees.verdicts import Interval
 from causalfocus.guarantees.wider import wider_classes
 from causalfocus.kernels.arithmetic.sets import parents_of
@@ -45,7 +45,7 @@ from causalfocus.kernels.evidence.directions import Times
 from causalfocus.kernels.evidence.row_evidence import Prior
 from causalfocus.kernels.exact import other_graphs, same_graph
 from causalfocus.kernels.exact.certificate import W_EDGE, Setting
-from causalfocus.kernels.records import Row, Span
+from causalfocus.kernels.records import Parents, Row, Span
 from causalfocus.kernels.search.tableau import workspace
 from causalfocus.moments.moments import Moments
 from causalfocus.moments.watched_rows import WatchedRows
@@ -177,7 +177,9 @@ class ClassRule(BoundedClaim):
     def _has_hope(self, moments: Moments, estimate: LinearSEM) -> bool:
         rows = plain_rows_of(moments.evidence_rows(intercept=self.space.intercept))
         needed = min(SURVEY_FROM, self.threshold) + self._share_cost(estimate)
-        return pairs.least_evidence(rows, estimate.weights, self._pair_scale) >= needed
+        known = self.known_of(estimate)
+        found = pairs.least_evidence(rows, estimate.weights, self._pair_scale, known)
+        return found >= needed
 
     def _share_cost(self, estimate: LinearSEM) -> float:
         """What it costs that EDGE is shared by all edges, and by two signs."""
@@ -198,11 +200,12 @@ class ClassRule(BoundedClaim):
         """
         intercept = self.space.intercept
         rows, actions = moments.rows(intercept=intercept), self.settings
+        known = self.known_of(estimate)
         first = other_graph(
-            rows, estimate, actions, self._plain_bounds, PURSUED_TO, intercept=intercept
+            rows, estimate, actions, self._plain_bounds, known, PURSUED_TO, intercept=intercept
         )
         share, scale = self._share_cost(estimate), self._pair_scale
-        then = every_pair(rows, estimate, actions, scale, PURSUED_TO + share, lags)
+        then = every_pair(rows, estimate, actions, scale, known, PURSUED_TO + share, lags)
         return first, then if lags is None else with_graphs(then, lags, PURSUED_TO, counts)
 
     def edge_lags(self, moments: Moments, estimate: LinearSEM, reached: Floats) -> Floats:
@@ -212,7 +215,9 @@ class ClassRule(BoundedClaim):
         reached : the certificate's, infinity where there is no edge
         """
         rows = moments.rows(intercept=self.space.intercept)
-        quick = pairs.pair_evidence(plain_rows_of(rows), estimate.weights, self._pair_scale)
+        plain = plain_rows_of(rows)
+        known = self.known_of(estimate)
+        quick = pairs.pair_evidence(plain, estimate.weights, self._pair_scale, known)
         at, found = (quick.effects, quick.causes), np.zeros((estimate.p, estimate.p))
         found[at] = reached[at] + self._share_cost(estimate) - quick.evidence
         found[~np.isfinite(found)] = 0.0
@@ -304,10 +309,12 @@ class ClassRule(BoundedClaim):
         self, times: Times, estimate: LinearSEM, levels: tuple[float, float]
     ) -> tuple[Floats, Floats]:
         assumed = self._bounds, self._prior, self._setting
-        return other_graphs.family_tables(times, estimate.weights, *assumed, Span(*levels))
+        span, parents = Span(*levels), Parents(*self.known_of(estimate))
+        return other_graphs.family_tables(times, estimate.weights, *assumed, span, parents)
 
     def wider_steps(self, moments: Moments) -> Iterator[Step]:
-        return wider_classes(self.space, moments, self.name)
+        yield from wider_classes(self.space, moments, self.name)
+        yield from without_knowledge(self.space, self.name)
 
 
 @dataclass(frozen=True, kw_only=True)

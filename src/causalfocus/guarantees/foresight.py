@@ -11,7 +11,7 @@ from causalfocus.kernels.gaussian import resolution
 from causalfocus.kernels.gaussian.response import gaussian_estimate
 from causalfocus.kernels.records import Rows
 from causalfocus.moments.moments import Moments
-from causalfocus.oracles.for_kernels import plain_rows_of, rows_of
+from causalfocus.oracles.for_kernels import plain_parents_of, plain_rows_of, rows_of
 from causalfocus.system.space import ModelClass
 
 
@@ -45,7 +45,8 @@ def foresight(moments: Moments, space: ModelClass) -> Foresight | None:
     if found is None:
         return None
     p = len(moments.names)
-    weights, _ = gaussian_estimate(plain_rows_of(found.estimation), space.least_effect)
+    known = plain_parents_of(space, moments.names)
+    weights, _ = gaussian_estimate(plain_rows_of(found.estimation), space.least_effect, known)
     parents = np.array([parents_of(weights, j) for j in range(p)])
     log_share = -math.log((found.number + 1) * (found.number + 2))  # the shares sum to one
     return Foresight(rows_of(found.training), rows_of(found.later), log_share, parents)

@@ -10,7 +10,7 @@ for any estimate.
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import ClassVar, Final
 
 import numpy as np
@@ -39,16 +39,23 @@ from causalfocus.guarantees.mixture import (
     step_and_stride,
 )
 from causalfocus.guarantees.numerators import row_regressors
-from causalfocus.guarantees.terms import Rival, Spread, Step, claim_of_effects
+from causalfocus.guarantees.terms import (
+    Rival,
+    Spread,
+    Step,
+    claim_of_effects,
+    known_in_words,
+    without_knowledge,
+)
 from causalfocus.guarantees.verdicts import Interval
-from causalfocus.kernels.arithmetic.sets import nondescendants
+from causalfocus.kernels.arithmetic.sets import may_act
 from causalfocus.kernels.evidence import pairs
 from causalfocus.kernels.evidence.directions import Times
 from causalfocus.kernels.evidence.row_evidence import least_squares
 from causalfocus.kernels.gaussian import levels, resolution, swaps
 from causalfocus.kernels.gaussian.intervals import weight_interval
 from causalfocus.kernels.gaussian.response import closest_rival
-from causalfocus.kernels.records import Row
+from causalfocus.kernels.records import Parents, Row
 from causalfocus.moments.moments import Moments
 from causalfocus.moments.watched_rows import WatchedRows
 from causalfocus.oracles.for_kernels import plain_model_of, plain_rows_of
@@ -66,7 +73,7 @@ CUT: Final = 0.8
 class GaussianRule(Guarantee):
     """The rule for one accuracy, resolution and confidence.
 
-    Of the class only min_effect, the resolution, and intercept are used.
+    Of the class min_effect, the resolution, intercept, and what is known of the graph are used.
     """
 
     name: ClassVar[str] = "gaussian"
@@ -100,7 +107,7 @@ class GaussianRule(Guarantee):
         return claim_of_effects("effect", self.epsilon, self.space)
 
     def assumptions_in_words(self) -> str:
-        return WORLD
+        return f"{WORLD}{known_in_words(self.space)}"
 
     def estimate(self, moments: Moments) -> LinearSEM:
         return gaussian_estimate(moments, self.space)
@@ -112,10 +119,13 @@ class GaussianRule(Guarantee):
             (*self.settings, weights),
             *self._radii,
             self.space.intercept,
+            self.known_of(estimate),
         ).gains
 
     def rival(self, model: LinearSEM, weights: Floats) -> Rival:
-        shown = np.where(np.abs(model.weights) > shown_from(self.space), model.weights, 0.0)
+        is_shown = np.abs(model.weights) > shown_from(self.space)
+        is_shown |= self.space.known.needed(model.names)
+        shown = np.where(is_shown, model.weights, 0.0)
         with numerical_errors("information complexity", model):
             found = closest_rival(
                 plain_model_of(model),
@@ -123,6 +133,7 @@ class GaussianRule(Guarantee):
                 (*self.settings, weights),
                 *self._radii,
                 self.space.intercept,
+                self.known_of(model),
             )
         rival = LinearSEM.from_fit(
             found.weights.copy(), found.variances.copy(), found.intercepts, model.names
@@ -138,6 +149,7 @@ class GaussianRule(Guarantee):
 
     def require(self, model: LinearSEM) -> None:
         super().require(model)
+        self.space.known.require_of(model.weights, model.names)
         if not self.space.intercept and model.intercepts.any():
             self.space.require(model)
 
@@ -183,7 +195,9 @@ class GaussianRule(Guarantee):
     def _has_hope(self, moments: Moments, estimate: LinearSEM) -> bool:
         rows = plain_rows_of(moments.evidence_rows(intercept=self.space.intercept))
         needed = min(SURVEY_FROM, self.threshold) + self._share_cost(estimate)
-        return pairs.least_evidence(rows, estimate.weights, self._pair_scale) >= needed
+        known = self.known_of(estimate)
+        found = pairs.least_evidence(rows, estimate.weights, self._pair_scale, known)
+        return found >= needed
 
     def _share_cost(self, estimate: LinearSEM) -> float:
         """What it costs that EDGE is shared by all reported edges, and by two signs."""
@@ -202,19 +216,22 @@ class GaussianRule(Guarantee):
         if split is None:
             return Survey(False, None)
         data, weights = resolution.Data(self.times(moments), split), estimate.weights
-        tables = resolution.row_tables(data, weights, self.scale, -math.inf, self.threshold, True)
+        parents = self.parents_of(estimate)
+        tables = resolution.row_tables(
+            data, weights, self.scale, -math.inf, self.threshold, True, parents
+        )
         if levels.row_evidence(tables.evidence, weights) < self.threshold:
             return Survey(False, least_move(tables.evidence, tables.families, weights))
         costs = swaps.swap_costs(split, weights)
-        missing = swaps.missing_evidence(costs, weights, split.log_share)
+        missing = swaps.missing_evidence(costs, weights, split.log_share, parents)
         if missing.min() < self.threshold:
-            return Survey(False, least_removal(missing, weights))
-        order = swaps.contrary_order(costs, weights)
+            return Survey(False, least_removal(missing, weights, parents))
+        order = swaps.contrary_order(costs, weights, parents)
         if order.cost + swaps.log_swap_weight(estimate.p, split.log_share) < self.threshold:
             departs = order.is_swapped.any()
             return Survey(False, Reorder(order.before, order.is_swapped) if departs else None)
         tables = resolution.row_tables(
-            data, weights, self.scale, self.threshold, self.threshold, False
+            data, weights, self.scale, self.threshold, self.threshold, False, parents
         )
         found = levels.row_evidence(tables.evidence, weights)
         if tables.may_reach and found >= self.threshold:
@@ -225,10 +242,10 @@ class GaussianRule(Guarantee):
         """Per reported edge, the weights that are not rejected at delta if the edges are right."""
         split = self.split(moments) if estimate.n_edges else None
         data = None if split is None else resolution.Data(self.times(moments), split)
-        n_strong = 0
+        n_strong, parents = 0, self.parents_of(estimate)
         if data is not None:
             tables = resolution.row_tables(
-                data, estimate.weights, self.scale, -math.inf, math.inf, False
+                data, estimate.weights, self.scale, -math.inf, math.inf, False, parents
             )
             n_strong = levels.strong_edges(tables.evidence, estimate.weights, self.threshold)
         found = []
@@ -237,10 +254,14 @@ class GaussianRule(Guarantee):
             low, high = -math.inf, math.inf
             if data is not None:
                 low, high = weight_interval(
-                    data, estimate.weights, edge, self.scale, self.threshold, n_strong
+                    data, estimate.weights, edge, self.scale, self.threshold, n_strong, parents
                 )
             found.append(Interval(cause, effect, low, weight, high))
         return tuple(found)
+
+    def parents_of(self, estimate: LinearSEM) -> Parents:
+        """The parents that every node must and may have."""
+        return Parents(*self.known_of(estimate))
 
     def times(self, moments: Moments) -> Times:
         """The rows at every mark."""
@@ -253,12 +274,13 @@ class GaussianRule(Guarantee):
         return None if found is None else found.split
 
     def alarms(self, moments: Moments, estimate: LinearSEM) -> tuple[Alarm, ...]:
-        return alarms(moments, estimate, self.space, best_row=self._best_row, row_sets=sets_between)
+        best_row = partial(self._best_row, self.parents_of(estimate))
+        return alarms(moments, estimate, self.space, best_row=best_row, row_sets=sets_between)
 
-    def _best_row(self, rows: WatchedRows, j: int, weights: Floats) -> float:
-        """The least-squares row on all nodes that j has no reported path to."""
+    def _best_row(self, known: Parents, rows: WatchedRows, j: int, weights: Floats) -> float:
+        """The least-squares row on all nodes that may act on j (`may_act`)."""
         row, n = rows.later(j)
-        parents = nondescendants(weights)[j]
+        parents = may_act(weights, known)[j]
         regressors = row_regressors(parents, rows.p, self.space.intercept)
         residual = least_squares(Row(*row), regressors, n).residual
         if n <= 0.0:
@@ -278,12 +300,13 @@ class GaussianRule(Guarantee):
         split = self.split(moments)
         if split is None:
             return None
-        weights = estimate.weights
+        weights, parents = estimate.weights, self.parents_of(estimate)
         costs = swaps.swap_costs(split, weights)
-        order = swaps.contrary_order(costs, weights)
+        order = swaps.contrary_order(costs, weights, parents)
         if order.cost + swaps.log_swap_weight(estimate.p, split.log_share) < self.threshold:
             return None
-        if swaps.missing_evidence(costs, weights, split.log_share).min() < self.threshold:
+        missing = swaps.missing_evidence(costs, weights, split.log_share, parents)
+        if missing.min() < self.threshold:
             return loudest([one for one in found if one.kind != "dose"], self.threshold)
         return alarm
 
@@ -292,6 +315,7 @@ class GaussianRule(Guarantee):
         if not self.space.intercept:
             constant = replace(self.space, intercept=True)
             yield Step("with_space(...) with intercept=True", self.name, constant)
+        yield from without_knowledge(self.space, self.name)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -314,14 +338,15 @@ class GaussianDecision(Decision):
         if split is None:
             value = math.inf if p == 1 else -math.inf
             return np.where(weights != 0.0, value, math.inf), value, value
+        parents = self.rule.parents_of(self.estimate)
         data = resolution.Data(self.rule.times(self.moments), split)
         tables = resolution.row_tables(
-            data, weights, self.rule.scale, -math.inf, math.inf, False
+            data, weights, self.rule.scale, -math.inf, math.inf, False, parents
         ).evidence
         found = levels.row_evidence(tables, weights)
         costs = swaps.swap_costs(split, weights)
-        order = swaps.contrary_order(costs, weights).cost
-        missing = swaps.missing_evidence(costs, weights, split.log_share)
+        order = swaps.contrary_order(costs, weights, parents).cost
+        missing = swaps.missing_evidence(costs, weights, split.log_share, parents)
         edges = np.minimum(levels.edge_levels(tables, weights), missing)
         return edges, found, order + swaps.log_swap_weight(p, split.log_share)
 

@@ -9,7 +9,7 @@ from causalfocus.arrays import Floats
 from causalfocus.guarantees.lags import Lags
 from causalfocus.kernels.evidence import pairs
 from causalfocus.kernels.exact.runner_up import runner_up
-from causalfocus.kernels.records import PlainBounds, PlainSettings
+from causalfocus.kernels.records import PlainBounds, PlainParents, PlainSettings
 from causalfocus.moments.views import RowMoments
 from causalfocus.oracles.for_kernels import plain_model_of, plain_rows_of
 from causalfocus.system.sem import LinearSEM
@@ -25,6 +25,7 @@ def other_graph(
     estimate: LinearSEM,
     actions: PlainSettings,
     bounds: PlainBounds,
+    known: PlainParents,
     log_odds: float,
     *,
     intercept: bool,
@@ -37,11 +38,12 @@ def other_graph(
     estimate : whose graph stands against all others
     actions : what can be chosen, as the kernels take it
     bounds : the class in which graphs are probable
+    known : of the graph beforehand
     log_odds : that are high enough
     intercept : whether equations have constants
     """
     found = runner_up(
-        plain_rows_of(rows), rows.means, bounds, plain_model_of(estimate), actions, intercept
+        plain_rows_of(rows), rows.means, bounds, plain_model_of(estimate), actions, intercept, known
     )
     return Stage(np.array([log_odds - found.log_odds]), found.gains[None, :])
 
@@ -51,6 +53,7 @@ def every_pair(
     estimate: LinearSEM,
     actions: PlainSettings,
     scale: pairs.PlainPairScale,
+    known: PlainParents,
     level: float,
     lags: Lags | None,
 ) -> Stage:
@@ -63,10 +66,11 @@ def every_pair(
     estimate : what would be claimed
     actions : what can be chosen, as the kernels take it
     scale : what the rule asks of pairs
+    known : of the graph beforehand; pairs of which nothing is asked are left out
     level : evidence that is high enough, what the shares of the mixture cost included
     lags : what the certificate said of the pairs when it was last looked at
     """
-    found = pairs.pair_evidence(plain_rows_of(rows), estimate.weights, scale)
+    found = pairs.pair_evidence(plain_rows_of(rows), estimate.weights, scale, known)
     gains = pairs.pair_gains(found, plain_model_of(estimate), rows.means, actions)
     evidence = found.evidence
     if lags is not None:

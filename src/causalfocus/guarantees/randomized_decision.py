@@ -42,7 +42,8 @@ class RandomizedDecision(Decision):
             return math.inf
         if self.coins is None or self.alarm is not None:
             return 0.0
-        found = level_of(self.coins.sums, weights, demands, closed_at(self.coins))
+        at = closed_at(self.coins, self.rule.needed)
+        found = level_of(self.coins.sums, weights, demands, at)
         if bool(demands.holds(self.coins.kept, weights).all()):
             return max(found, self.threshold)
         return min(found, math.nextafter(self.threshold, 0.0))

@@ -40,6 +40,7 @@ def new_record(
     bids: Bids | None = None,
     acyclic: bool = False,
     at_once: int | None = None,
+    needed: Bools | None = None,
 ) -> CoinRecord:
     """Before the first ask.
 
@@ -48,6 +49,7 @@ def new_record(
     bids : of the directions (`bids_for`); None for none
     acyclic : whether loops are ruled out
     at_once : how many variables will be set in a round, at most; None for any number
+    needed : (p, p), effects that are known to be there; None for none
     """
     sums = RandomizedSums.empty(unknown, large, bids=bids, at_once=at_once)
     bare = no_intervals(sums.unknown)
@@ -61,7 +63,7 @@ def new_record(
         totals=no_totals(sums.p),
         kept_totals=no_total_intervals(sums.unknown),
         unclosed=nothing if acyclic else None,
-        descents=Descents.empty(sums.p) if acyclic else None,
+        descents=Descents.empty(sums.p, needed) if acyclic else None,
     )
 
 

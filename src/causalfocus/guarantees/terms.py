@@ -1,12 +1,16 @@
 """What rules speak of: rivals, steps to wider assumptions, designs of their own."""
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Final, NamedTuple
 
 from causalfocus.arrays import Bools, Floats
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.sizes import GRAPH, Accuracy
 from causalfocus.system.space import ModelClass
+
+KNOWLEDGE: Final = ("outcomes", "forbidden", "required", "tiers")
+"""What may be known of the graph beforehand, as a class calls it."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,14 @@ def size_in_words(space: ModelClass) -> str:
     return "of the size given for its pair or more"
 
 
+def known_in_words(space: ModelClass) -> str:
+    """That the claim rests on what is known of the graph beforehand, to go on after "if ..."."""
+    given = [what for what in KNOWLEDGE if getattr(space, what)]
+    if not given:
+        return ""
+    return f", and if what was given as {', '.join(given)} is so"
+
+
 class Step(NamedTuple):
     """A way on for someone whose assumptions are refuted.
 
@@ -66,6 +78,15 @@ class Step(NamedTuple):
     words: str
     rule: str
     space: ModelClass
+
+
+def without_knowledge(space: ModelClass, rule: str) -> Iterator[Step]:
+    """The step to the same class with nothing known of the graph, if something is."""
+    given = [what for what in KNOWLEDGE if getattr(space, what)]
+    if given:
+        words = ", ".join(f"{what}=()" for what in given)
+        nothing: dict[str, Any] = dict.fromkeys(given, ())
+        yield Step(f"with_space(...) with {words}", rule, replace(space, **nothing))
 
 
 class Spread(NamedTuple):

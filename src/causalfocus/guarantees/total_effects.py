@@ -1,6 +1,7 @@
 """Every pair of variables in one table of total effects, and what each waits for."""
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -30,7 +31,8 @@ def total_effects_by_coins(
     """Return all pairs, row by row, as `effects_by_coins` does for direct effects: every verdict is
     right, at the same time, except with probability delta.
     """
-    kept, demands, names = coins.kept_totals, rule.demands, estimate.names
+    kept, names = coins.kept_totals, estimate.names
+    demands = replace(rule.demands, needed=None)  # of a total effect nothing is known beforehand
     guess, variances = totals_of(estimate.weights, estimate.noise_variances)
     guess = np.where(np.isfinite(guess), guess, kept.middle)
     is_left = kept.low <= kept.high

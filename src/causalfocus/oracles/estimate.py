@@ -9,6 +9,7 @@ from causalfocus.moments.views import RowMoments
 from causalfocus.oracles.for_kernels import (
     bounds_of,
     plain_bounds_of,
+    plain_parents_of,
     plain_rows_of,
     rows_of,
 )
@@ -20,10 +21,11 @@ from causalfocus.system.space import ModelClass
 def joint_mle(moments: Moments, space: ModelClass) -> LinearSEM:
     """The model of the class under which the data are most likely: the exact global maximiser.
 
-    All DAGs, all weights with min_effect <= \\|weight\\| <= max_effect and all noise variances in
-    their range compete. Ties (to 1e-12 of the score) go to fewer parents of a node, and between
-    graphs to earlier names as causes. A node without samples of its own gets no parents and the
-    smallest noise variance, 1 if there is no smallest.
+    All DAGs that agree with what is known beforehand compete, with all weights of min_effect <=
+    \\|weight\\| <= max_effect and all noise variances in their range. Ties (to 1e-12 of the score)
+    go to fewer parents of a node, and between graphs to earlier names as causes. A node without
+    samples of its own gets no parents but those that are required, each with the allowed weight
+    nearest to zero, and the smallest noise variance, 1 if there is no smallest.
 
     Parameters
     ----------
@@ -41,7 +43,9 @@ def joint_mle(moments: Moments, space: ModelClass) -> LinearSEM:
     require_feasible_size(len(moments.names))
     rows = moments.rows(intercept=space.intercept)
     with numerical_errors("joint MLE", rows):
-        weights, variances = oracles.class_mle(plain_rows_of(rows), plain_bounds_of(space))
+        weights, variances = oracles.class_mle(
+            plain_rows_of(rows), plain_bounds_of(space), plain_parents_of(space, moments.names)
+        )
     return LinearSEM.from_fit(
         weights, variances, fitted_intercepts(weights, rows, space.intercept), moments.names
     )
@@ -53,7 +57,8 @@ def probable_model(moments: Moments, space: ModelClass) -> LinearSEM:
     The joint MLE pays nothing for an edge, so that it reports many that chance has made. Here every
     set of parents has its probability, which is the likelihood of the row averaged over the
     coefficients that the class allows; a node is as likely to have any number of parents as any
-    other. The product over all nodes is maximised over all DAGs, exactly. The averages are exact
+    other. The product over all nodes is maximised, exactly, over all DAGs that agree with what is
+    known beforehand. The averages are exact
     for one parent; for more, what falls outside the class is taken coefficient by coefficient.
     Ties as in `joint_mle`.
 
@@ -73,7 +78,9 @@ def probable_model(moments: Moments, space: ModelClass) -> LinearSEM:
     require_feasible_size(len(moments.names))
     rows = moments.rows(intercept=space.intercept)
     with numerical_errors("most probable model", rows):
-        weights, variances = oracles.probable_model(plain_rows_of(rows), plain_bounds_of(space))
+        weights, variances = oracles.probable_model(
+            plain_rows_of(rows), plain_bounds_of(space), plain_parents_of(space, moments.names)
+        )
     return LinearSEM.from_fit(
         weights, variances, fitted_intercepts(weights, rows, space.intercept), moments.names
     )
@@ -82,7 +89,8 @@ def probable_model(moments: Moments, space: ModelClass) -> LinearSEM:
 def graph_mle(moments: Moments, parents: Ints, space: ModelClass) -> LinearSEM:
     """The most likely model of the class among those with a given, acyclic graph.
 
-    parents : per node the set of its parents, bit k for node k
+    parents : per node the set of its parents, bit k for node k; it is fitted as it is given,
+        whatever is known of the graph
     """
     rows = moments.rows(intercept=space.intercept)
     with numerical_errors("fit of a graph", rows):

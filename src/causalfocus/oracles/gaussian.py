@@ -4,7 +4,7 @@ from causalfocus.kernels.gaussian import response
 from causalfocus.moments.moments import Moments
 from causalfocus.moments.row_units import units_for
 from causalfocus.oracles.estimate import fitted_intercepts
-from causalfocus.oracles.for_kernels import plain_rows_of
+from causalfocus.oracles.for_kernels import plain_parents_of, plain_rows_of
 from causalfocus.oracles.limits import numerical_errors, require_feasible_size
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import ModelClass
@@ -21,6 +21,10 @@ def gaussian_estimate(moments: Moments, space: ModelClass) -> LinearSEM:
     data; without it they would speak for wrong directions. The choice moves the number of rounds
     alone. Other nodes may act on a node too weakly to be reported; so a weight is that of a
     regression on all nodes that come before the effect or beside it.
+
+    What is known beforehand is in every graph that is considered. Required effects are shown
+    whatever their size, with the weight of the regression; of those that lead back to where they
+    begin, which only a rule that allows feedback can be told, none is asked for.
     """
     require_feasible_size(len(moments.names))
     rows = moments.rows(intercept=space.intercept)
@@ -28,7 +32,8 @@ def gaussian_estimate(moments: Moments, space: ModelClass) -> LinearSEM:
     scaled = rows if units is None else units.rows(rows)
     smallest = space.least_effect if units is None else 1.0
     with numerical_errors("estimate", rows):
-        weights, variances = response.gaussian_estimate(plain_rows_of(scaled), smallest)
+        known = plain_parents_of(space, moments.names, allows_loops=True)
+        weights, variances = response.gaussian_estimate(plain_rows_of(scaled), smallest, known)
     if units is not None:
         weights, variances = units.weights_from(weights), units.variances_from(variances)
     return LinearSEM.from_fit(

@@ -17,7 +17,9 @@ from causalfocus.cli.options import (
     Costs,
     Forbidden,
     Outcomes,
+    Required,
     Switches,
+    Tiers,
 )
 from causalfocus.errors import InvalidInputError
 from causalfocus.guarantees import DEFAULT_RULE
@@ -61,6 +63,8 @@ def new(
     ] = None,
     outcome: Outcomes = None,
     forbid: Forbidden = None,
+    require: Required = None,
+    tier: Tiers = None,
     acyclic: Acyclic = False,
     intercept: Annotated[bool, typer.Option(help="Whether equations have constants.")] = True,
     title: Annotated[str | None, typer.Option(help="What it is about.")] = None,
@@ -74,7 +78,8 @@ def new(
         )
     if spec is not None:
         flags = (variable, unit, costs, min_effect, epsilon, delta, rule, max_effect, noise)
-        more = (change_costs, at_once, tolerance, switch, seed, title, outcome, forbid)
+        known = (outcome, forbid, require, tier)
+        more = (change_costs, at_once, tolerance, switch, seed, title, *known)
         if any(given is not None for given in (*flags, *more)) or not intercept or acyclic:
             raise InvalidInputError("Give a specification's file or flags, not both.")
         chosen = Specification.read(spec)
@@ -94,7 +99,9 @@ def new(
         _refuse_doubles(names)
         if ask:
             at_once = _asked_at_once(pairs, at_once)
-            outcome, rule = _asked_outcomes(pairs, (outcome, rule), knows_more=forbid is not None)
+            outcome, rule = _asked_outcomes(
+                pairs, (outcome, rule), knows_more=forbid is not None or tier is not None
+            )
             switch = _asked_switches(pairs, switch, rule)
         units = dict(_pair(text) for text in unit or [])
         ranges = [f"{name}={ends}" for name, ends in pairs]
@@ -120,6 +127,8 @@ def new(
                 intercept=intercept,
                 outcomes=outcome,
                 forbidden=forbid,
+                required=require,
+                tiers=tier,
                 acyclic=acyclic,
             ),
             epsilon=_accuracy(accuracy),

@@ -8,7 +8,6 @@ import numpy as np
 from causalfocus.arrays import Floats
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.exact.oracles import (
-    all_others,
     different_graph_alternative,
     same_graph_alternative,
 )
@@ -17,10 +16,12 @@ from causalfocus.kernels.records import (
     PlainActions,
     PlainBounds,
     PlainModel,
+    PlainParents,
     Rows,
     as_actions,
     as_bounds,
     as_model,
+    as_parents,
 )
 from causalfocus.kernels.sums.moment_sums import expected_sums, row_moments
 from causalfocus.kernels.sums.population import divergences
@@ -45,12 +46,14 @@ def closest_rival(
     limits: PlainBounds,
     epsilon: float,
     intercept: bool,
+    known: PlainParents,
 ) -> ClassRival:
     """Return the closest alternative.
 
-    model, weighted, limits : the reference, the actions and the class, see `records`
-    epsilon : zero for the graph alone. The gains are the divergences of the model found under every
-    action, evaluated afresh; infinity if there is no alternative, for a single node.
+    model, weighted, limits, known : the reference, the actions, the class and what is known of the
+    graph, see `records`; epsilon : zero for the graph alone. The gains are the divergences of the
+    model found under every action, evaluated afresh; infinity if there is no alternative: for a
+    single node, or because everything is known.
     """
     reference, actions, bounds = as_model(model), as_actions(weighted), as_bounds(limits)
     moments = row_moments(expected_sums(reference, actions), intercept)
@@ -63,9 +66,9 @@ def closest_rival(
     if epsilon > 0.0:
         same = same_graph_alternative(rows, reference.weights, reference.variances, bounds, epsilon)
         value, weights, variances = same.divergence, same.weights, same.variances
-    candidates, starts = all_others(p)
+    parents = as_parents(known)
     other = different_graph_alternative(
-        rows, reference.weights, reference.variances, candidates, starts, bounds
+        rows, reference.weights, reference.variances, bounds, parents
     )
     is_same = value <= other.divergence
     if not is_same:
@@ -81,7 +84,12 @@ def closest_rival(
                 for k in range(p):
                     intercepts[j] -= weights[j, k] * means[j, k]
     if value == math.inf:
-        if p > 1:
+        is_anything_known = False
+        for j in range(p):
+            others = ((1 << p) - 1) ^ (1 << j)
+            if parents.needed[j] or others & ~parents.possible[j]:
+                is_anything_known = True
+        if p > 1 and not is_anything_known:
             raise ArithmeticError("no alternative has a finite divergence")
         gains = np.full(len(actions.weights), math.inf)
         return ClassRival(gains, is_same, weights, variances, intercepts)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from causalfocus.arrays import Floats, Ints
-from causalfocus.kernels.arithmetic.sets import as_mask, as_nodes, parents_of
+from causalfocus.kernels.arithmetic.sets import as_mask, as_nodes, families_of, parents_of
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.exact.marginals import family_costs
 from causalfocus.kernels.exact.oracles import all_others, graph_mle, spread_to_supersets
@@ -14,10 +14,12 @@ from causalfocus.kernels.records import (
     Parameters,
     PlainBounds,
     PlainModel,
+    PlainParents,
     PlainRows,
     PlainSettings,
     as_bounds,
     as_model,
+    as_parents,
     as_rows,
     row_of,
 )
@@ -54,6 +56,7 @@ def runner_up(
     estimate: PlainModel,
     actions: PlainSettings,
     intercept: bool,
+    known: PlainParents,
 ) -> RunnerUp:
     """Return the most probable graph but the estimate's, by the beliefs of `marginals`.
 
@@ -64,6 +67,7 @@ def runner_up(
     estimate : the model whose graph stands against all others
     actions : which nodes are set, mean and variance of the values
     intercept : whether equations have constants
+    known : of the graph; those that it excludes do not count
     """
     rows, bounds, model = as_rows(plain), as_bounds(limits), as_model(estimate)
     is_set, values, spreads = actions
@@ -75,9 +79,9 @@ def runner_up(
     own_parents, own_costs = np.zeros(p, dtype=np.int64), np.empty(p)
     for j in range(p):
         own = table[offsets[j] : offsets[j + 1]]
-        family_costs(
-            row_of(rows, j), candidates[starts[j] : starts[j + 1]], rows.counts[j], bounds, own
-        )
+        mine = candidates[starts[j] : starts[j + 1]]
+        families = families_of(j, as_parents(known), -1, p)
+        family_costs(row_of(rows, j), mine, rows.counts[j], bounds, families, own)
         own_parents[j] = parents_of(model.weights, j)
         at = as_mask(own_parents[j], j)
         own_costs[j], own[at] = own[at], math.inf
