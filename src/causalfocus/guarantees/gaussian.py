@@ -123,9 +123,8 @@ class GaussianRule(Guarantee):
         ).gains
 
     def rival(self, model: LinearSEM, weights: Floats) -> Rival:
-        is_shown = np.abs(model.weights) > shown_from(self.space)
-        is_shown |= self.space.known.needed(model.names)
-        shown = np.where(is_shown, model.weights, 0.0)
+        is_large = np.abs(model.weights) > shown_from(self.space)
+        shown = np.where(is_large | self.space.known.needed(model.names), model.weights, 0.0)
         with numerical_errors("information complexity", model):
             found = closest_rival(
                 plain_model_of(model),

@@ -142,7 +142,7 @@ class RandomizedRule(Guarantee):
         return self.space.unknown_effects(self.actions.names)
 
     @cached_property
-    def needed(self) -> Bools:
+    def known_effects(self) -> Bools:
         """(p, p), which direct effects there are for certain, row and cause."""
         return self.space.known.needed(self.actions.names)
 
@@ -154,7 +154,7 @@ class RandomizedRule(Guarantee):
     @cached_property
     def demands(self) -> Demands:
         """What a claim has to say of every pair."""
-        return Demands(self.accuracies, self.smallest, self.needed)
+        return Demands(self.accuracies, self.smallest, self.known_effects)
 
     @cached_property
     def bids(self) -> Bids | None:
@@ -186,7 +186,7 @@ class RandomizedRule(Guarantee):
             bids=self.bids,
             acyclic=self.space.acyclic,
             at_once=self.actions.at_once,
-            needed=self.needed,
+            needed=self.known_effects,
         )
 
     def coins_with_ask(self, coins: CoinRecord, intent: Intent) -> CoinRecord:
@@ -217,7 +217,7 @@ class RandomizedRule(Guarantee):
             return guess
         weights = demands.settle(kept, guess.weights)
         if self.space.acyclic:
-            certain = certain_effects(kept) | self.needed
+            certain = certain_effects(kept) | self.known_effects
             weights = without_loops(weights, self._sizes(guess), certain)
             weights = demands.settle(kept, weights)
         return LinearSEM.from_fit(weights, guess.noise_variances, guess.intercepts, guess.names)

@@ -42,7 +42,7 @@ class RandomizedDecision(Decision):
             return math.inf
         if self.coins is None or self.alarm is not None:
             return 0.0
-        at = closed_at(self.coins, self.rule.needed)
+        at = closed_at(self.coins, self.rule.known_effects)
         found = level_of(self.coins.sums, weights, demands, at)
         if bool(demands.holds(self.coins.kept, weights).all()):
             return max(found, self.threshold)

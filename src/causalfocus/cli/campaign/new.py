@@ -78,9 +78,9 @@ def new(
         )
     if spec is not None:
         flags = (variable, unit, costs, min_effect, epsilon, delta, rule, max_effect, noise)
+        more = (change_costs, at_once, tolerance, switch, seed, title)
         known = (outcome, forbid, require, tier)
-        more = (change_costs, at_once, tolerance, switch, seed, title, *known)
-        if any(given is not None for given in (*flags, *more)) or not intercept or acyclic:
+        if any(given is not None for given in (*flags, *more, *known)) or not intercept or acyclic:
             raise InvalidInputError("Give a specification's file or flags, not both.")
         chosen = Specification.read(spec)
     else:
@@ -99,16 +99,11 @@ def new(
         _refuse_doubles(names)
         if ask:
             at_once = _asked_at_once(pairs, at_once)
-            outcome, rule = _asked_outcomes(
-                pairs, (outcome, rule), knows_more=forbid is not None or tier is not None
-            )
+            outcome, rule = _asked_outcomes(pairs, (outcome, rule), knows_more=bool(forbid or tier))
             switch = _asked_switches(pairs, switch, rule)
-        units = dict(_pair(text) for text in unit or [])
+        units = _units_of(unit or [], names)
         ranges = [f"{name}={ends}" for name, ends in pairs]
         tolerances = {name: number_in(text, name) for name, text in pairs_in(tolerance or [])}
-        for name in units:
-            if name not in names:
-                raise InvalidInputError(f"There is no variable {name!r} for a unit.")
         chosen = Specification(
             title=title,
             actions=action_set(
@@ -244,6 +239,15 @@ def _refuse_doubles(names: list[str]) -> None:
     for name in names:
         if names.count(name) > 1:
             raise InvalidInputError(f"The variable {name!r} is given more than once.")
+
+
+def _units_of(texts: list[str], names: list[str]) -> dict[str, str]:
+    """Units by name."""
+    units = dict(_pair(text) for text in texts)
+    for name in units:
+        if name not in names:
+            raise InvalidInputError(f"There is no variable {name!r} for a unit.")
+    return units
 
 
 def _accuracy(text: str) -> float | None:

@@ -54,13 +54,23 @@ def log_inside(b: float, deviation: float, smallest: float, largest: float) -> f
 
 
 @kernel
+def _log_sets(n_needed: int, n_possible: int, m: int) -> Floats:
+    """Return the log number of sets of so many parents that a node may have, by their size; zero
+    for sizes that it cannot have.
+    """
+    found = np.zeros(m + 1)
+    for size in range(n_needed, n_possible + 1):
+        found[size] = math.log(choose(n_possible - n_needed, size - n_needed))
+    return found
+
+
+@kernel
 def family_costs(
     row: Row, candidates: Ints, n: float, bounds: Bounds, families: Families, table: Floats
 ) -> None:
     """Fill ``table[mask]``, minus the log of likelihood and prior of each family, up to what all
     families of the node share; infinity for those that it cannot have, and where the samples do not
-    determine the coefficients. If they do not determine those of the needed parents, these alone
-    count as much as none, so that there is always a graph.
+    determine the coefficients. If not even those of the needed parents, these count as none would.
 
     Parameters
     ----------
@@ -73,7 +83,7 @@ def family_costs(
     gram, target = row.high, row.target
     m = len(candidates)
     needed, possible = families.needed, families.possible & ((1 << m) - 1)
-    n_needed, n_possible = count(needed), count(possible)
+    log_sets = _log_sets(count(needed), count(possible), m)
     stack, members = np.empty((m + 1, m + 1, m + 1)), np.empty((m + 1, 2, m))
     log_volume = np.zeros(m + 1)
     n_open, is_regular = np.zeros(m + 1, dtype=np.int64), np.ones(m + 1, dtype=np.bool_)
@@ -82,23 +92,16 @@ def family_costs(
     total = gram[target, target]
     own_largest = max(bounds.largest, bounds.smallest * (1.0 + NARROWEST))
     has_unit = bounds.largest == math.inf or bounds.lowest <= 0.0
-    bare = row_score(total, n, total, bounds)
-    table[0] = math.inf if needed else bare
+    table[:] = math.inf
     for mask in range(1, 1 << m):
-        table[mask] = math.inf
         if mask & ~possible:
             continue
-        k, size = 0, 0
+        k, size = 0, count(mask)
         while not (mask >> k) & 1:
             k += 1
-        rest = mask
-        while rest:
-            size += 1
-            rest &= rest - 1
         parent = size - 1
         at = parent + n_open[parent] - k
-        own_size = gram[candidates[k], candidates[k]]
-        pivot = stack[parent, at, at]
+        pivot, own_size = stack[parent, at, at], gram[candidates[k], candidates[k]]
         regular = is_regular[parent] and n > size and pivot * CAREFUL > own_size
         if regular:
             one_over = 1.0 / pivot
@@ -109,9 +112,7 @@ def family_costs(
                 residual = (total + n * residual) / (1.0 + n)
             v = noise_variance(residual, n, total, bounds)
             log_volume[size] = log_volume[parent] + math.log(pivot)
-            cost = row_score(residual, n, total, bounds)
-            if needed & ~mask == 0:
-                cost += math.log(choose(n_possible - n_needed, size - n_needed))
+            cost = row_score(residual, n, total, bounds) + log_sets[size]
             if has_unit:
                 cost += 0.5 * size * math.log1p(n)
             else:
@@ -132,5 +133,5 @@ def family_costs(
             n_open[size] = k
             if regular:
                 push_tableau(stack, members, size, at, k, own_size)
-    if needed and table[needed] == math.inf:
-        table[needed] = bare
+    if table[needed] == math.inf:
+        table[needed] = row_score(total, n, total, bounds)

@@ -90,12 +90,9 @@ def residual_table(
     allowed = two_intervals(m, bounds.smallest, bounds.largest)
     work = workspace(m)
     best = np.empty(m)
-    stack = np.empty((m + 1, m + 1, m + 1))
-    members = np.empty((m + 1, 2, m))
-    n_open = np.zeros(m + 1, dtype=np.int64)
-    is_regular = np.ones(m + 1, dtype=np.bool_)
+    stack, members = np.empty((m + 1, m + 1, m + 1)), np.empty((m + 1, 2, m))
+    n_open, is_regular = np.zeros(m + 1, dtype=np.int64), np.ones(m + 1, dtype=np.bool_)
     searches = 0
-
     first_tableau(row, candidates, stack)
     n_open[0] = m
     table[0] = math.inf if excluded == 0 or needed != 0 else gram[target, target]
