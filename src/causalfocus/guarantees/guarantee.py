@@ -44,12 +44,12 @@ from causalfocus.guarantees.lags import Lags, lags_from
 from causalfocus.guarantees.randomized_intervals import Demands
 from causalfocus.guarantees.terms import OwnDesign, Rival, Spread, Spreads, Step
 from causalfocus.guarantees.verdicts import Interval, Verdict, verdicts_on
-from causalfocus.kernels.records import PlainSettings
+from causalfocus.kernels.records import PlainParents, PlainSettings
 from causalfocus.kernels.sums import population
 from causalfocus.moments.coin_record import CoinRecord
 from causalfocus.moments.moments import Moments
 from causalfocus.moments.randomized_sums import Intent
-from causalfocus.oracles.for_kernels import model_of, parameters_of
+from causalfocus.oracles.for_kernels import model_of, parameters_of, plain_parents_of
 from causalfocus.system.action_set import ActionSet
 from causalfocus.system.actions import Action
 from causalfocus.system.choices import Choices, Ends
@@ -135,6 +135,10 @@ class Guarantee(ABC):
         if not (isinstance(self.delta, int | float) and 0 < self.delta < 1):
             raise InvalidInputError(f"delta is a probability between 0 and 1, got {self.delta!r}.")
         object.__setattr__(self, "delta", float(self.delta))
+        self.space.known.require_names(self.actions.names)
+        if not self.allows_loops:
+            why = f"the {self.name} rule knows systems without feedback alone"
+            self.space.known.require_no_loop(why)
 
     @cached_property
     def smallest(self) -> Floats:
@@ -145,6 +149,10 @@ class Guarantee(ABC):
     def accuracies(self) -> Floats:
         """(p, p), as `smallest`: how far weights may be off; infinite for the graph alone."""
         return self.space.accuracies(self.epsilon, self.actions.names)
+
+    def known_of(self, model: LinearSEM) -> PlainParents:
+        """The parents that every node of a model must and may have, for the kernels."""
+        return plain_parents_of(self.space, model.names, allows_loops=self.allows_loops)
 
     @cached_property
     def threshold(self) -> float:
@@ -353,8 +361,11 @@ class Guarantee(ABC):
         """On every pair of variables: estimate, interval, verdict, and what it waits for."""
         verdicts = self.verdicts(decision, estimate)
         intervals = self.intervals(moments, estimate)
+        known = self.space.known
+        demands = Demands(self.accuracies, self.smallest, known.required_in(estimate.names))
+        possible = known.possible(estimate.names, acyclic=not self.allows_loops)
         return effects_by_verdicts(
-            verdicts, intervals, estimate, decision.rounds, Demands(self.accuracies, self.smallest)
+            verdicts, intervals, estimate, decision.rounds, demands, possible
         )
 
     def total_effects(self, moments: Moments, estimate: LinearSEM) -> tuple[TotalEffect, ...]:
