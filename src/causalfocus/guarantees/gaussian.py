@@ -200,11 +200,10 @@ class GaussianRule(RowByRow):
         )
 
     def _has_hope(self, moments: Moments, estimate: LinearSEM) -> bool:
-        rows, weights = self.evidence_rows(moments), self.coefficients(estimate.weights)
+        rows, known = plain_rows_of(self.evidence_rows(moments)), self.known_of(estimate)
+        weights = self.coefficients(estimate.weights)
         needed = min(SURVEY_FROM, self.threshold) + self._share_cost(estimate)
-        known = self.known_of(estimate)
-        found = pairs.least_evidence(plain_rows_of(rows), weights, self._pair_scale, known)
-        return found >= needed
+        return pairs.least_evidence(rows, weights, self._pair_scale, known) >= needed
 
     def _share_cost(self, estimate: LinearSEM) -> float:
         """What it costs that EDGE is shared by all reported edges, and by two signs."""
@@ -219,14 +218,12 @@ class GaussianRule(RowByRow):
         """All cases at the threshold, from cheap to dear, leaving at the first failure."""
         if estimate.p == 1:
             return Survey(True, None)
-        split = self.split(moments)
+        split, top = self.split(moments), self.threshold
         if split is None:
             return Survey(False, None)
         data = resolution.Data(self.times(moments), split)
         weights, parents = self.coefficients(estimate.weights), self.parents_of(estimate)
-        tables = resolution.row_tables(
-            data, weights, self.scale, -math.inf, self.threshold, True, parents
-        )
+        tables = resolution.row_tables(data, weights, self.scale, -math.inf, top, True, parents)
         if levels.row_evidence(tables.evidence, weights) < self.threshold:
             return Survey(False, least_move(tables.evidence, tables.families, weights))
         costs = swaps.swap_costs(split, weights)
@@ -237,9 +234,7 @@ class GaussianRule(RowByRow):
         if order.cost + swaps.log_swap_weight(estimate.p, split.log_share) < self.threshold:
             departs = order.is_swapped.any()
             return Survey(False, Reorder(order.before, order.is_swapped) if departs else None)
-        tables = resolution.row_tables(
-            data, weights, self.scale, self.threshold, self.threshold, False, parents
-        )
+        tables = resolution.row_tables(data, weights, self.scale, top, top, False, parents)
         found = levels.row_evidence(tables.evidence, weights)
         if tables.may_reach and found >= self.threshold:
             return Survey(True, None)
@@ -247,13 +242,12 @@ class GaussianRule(RowByRow):
 
     def intervals(self, moments: Moments, estimate: LinearSEM) -> tuple[Interval, ...]:
         """Per reported edge, the weights that are not rejected at delta if the edges are right."""
-        split = self.split(moments) if estimate.n_edges else None
+        split, scale, n_strong = self.split(moments) if estimate.n_edges else None, self.scale, 0
         data = None if split is None else resolution.Data(self.times(moments), split)
         weights, parents = self.coefficients(estimate.weights), self.parents_of(estimate)
-        n_strong = 0
         if data is not None:
             tables = resolution.row_tables(
-                data, weights, self.scale, -math.inf, math.inf, False, parents
+                data, weights, scale, -math.inf, math.inf, False, parents
             )
             n_strong = levels.strong_edges(tables.evidence, weights, self.threshold)
         found = []
@@ -262,7 +256,7 @@ class GaussianRule(RowByRow):
             low, high = -math.inf, math.inf
             if data is not None:
                 span = weight_interval(
-                    data, weights, edge, self.scale, self.threshold, n_strong, parents
+                    data, weights, edge, scale, self.threshold, n_strong, parents
                 )
                 unit = 1.0 if self.units is None else float(self.units.effects[edge])
                 low, high = span.low * unit, span.high * unit

@@ -126,12 +126,8 @@ class Guarantee(ABC):
     """Whether less may be asked for than all direct effects, or total ones."""
 
     def __post_init__(self) -> None:
-        if not (self.about.is_everything or self.takes_questions):
-            raise InvalidInputError(
-                f"The {self.name} rule claims all direct effects together, so about cannot be "
-                f"{self.about.words}. Leave about out, or take rule='randomized', --rule "
-                f"randomized."
-            )
+        if not self.takes_questions:
+            self.about.require_everything(self.name)
         if not (isinstance(self.delta, int | float) and 0 < self.delta < 1):
             raise InvalidInputError(f"delta is a probability between 0 and 1, got {self.delta!r}.")
         object.__setattr__(self, "delta", float(self.delta))
@@ -359,14 +355,11 @@ class Guarantee(ABC):
         self, moments: Moments, decision: Decision, estimate: LinearSEM
     ) -> tuple[Effect, ...]:
         """On every pair of variables: estimate, interval, verdict, and what it waits for."""
-        verdicts = self.verdicts(decision, estimate)
-        intervals = self.intervals(moments, estimate)
-        known = self.space.known
+        verdicts, n = self.verdicts(decision, estimate), decision.rounds
+        intervals, known = self.intervals(moments, estimate), self.space.known
         demands = Demands(self.accuracies, self.smallest, known.required_in(estimate.names))
         possible = known.possible(estimate.names, acyclic=not self.allows_loops)
-        return effects_by_verdicts(
-            verdicts, intervals, estimate, decision.rounds, demands, possible
-        )
+        return effects_by_verdicts(verdicts, intervals, estimate, n, demands, possible)
 
     def total_effects(self, moments: Moments, estimate: LinearSEM) -> tuple[TotalEffect, ...]:
         """On every pair of variables: what is certain of its total effect."""
@@ -399,8 +392,6 @@ class Guarantee(ABC):
         """The number of rounds at which the rule stops on the moments that a system gives on
         average, to a thousandth; infinity if it never does.
 
-        Parameters
-        ----------
         model : the system
         share : the part of each action in so many rounds
         start : a number of rounds at which it does not stop yet, or 1
