@@ -55,7 +55,7 @@ def test_the_most_likely_model_of_those_that_agree(seed: int, n: int, factor: fl
 
 def fit(gram: Floats, j: int, members: list[int]) -> tuple[Floats, float]:
     """Least squares: coefficients and residual."""
-    b = np.linalg.solve(gram[np.ix_(members, members)], gram[members, j])
+    b = np.asarray(np.linalg.solve(gram[np.ix_(members, members)], gram[members, j]), np.float64)
     return b, float(gram[j, j] - b @ gram[members, j])
 
 
