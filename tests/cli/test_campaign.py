@@ -452,3 +452,32 @@ def test_switches_on_the_command_line(run: Run, tmp_path: Path) -> None:
     assert refused.returncode == 2 and "no node named 'pumps'" in refused.stderr
     refused = run("new", "t.campaign", "--spec", "spec.yaml", "--switch", "pump")
     assert refused.returncode == 2 and "flags, not both" in refused.stderr
+
+
+def test_what_is_known_goes_into_the_campaign(run: Run, tmp_path: Path) -> None:
+    """By flags and by a file: the same class, which comes back from the log."""
+    variables = ("--variable", "pump=0:1", "--variable", "heat=20:80", "--variable", "yield=none")
+    flags = ("--outcome", "yield", "--require", "heat=yield", "--tier", "pump", "--tier", "heat")
+    made = run("new", "k.campaign", *variables, "--min-effect", "1", *flags)
+    assert made.returncode == 0, made.stderr
+    (tmp_path / "k.yaml").write_text(
+        "variables: {pump: {range: [0, 1]}, heat: {range: [20, 80]}, yield: {}}\n"
+        "min_effect: 1\noutcomes: [yield]\nrequired: [[heat, yield]]\n"
+        "tiers: [[pump], [heat]]\n",
+        encoding="utf-8",
+    )
+    assert run("new", "f.campaign", "--spec", "k.yaml").returncode == 0
+    for name in ("k", "f"):
+        with Campaign.open(tmp_path / f"{name}.campaign", read_only=True) as campaign:
+            space = campaign.specification.space
+            assert space.required == (("heat", "yield"),)
+            assert space.tiers == (("pump",), ("heat",)) and space.outcomes == ("yield",)
+            assert campaign.learner.effects()["heat", "yield"].is_required
+            assert campaign.learner.effects()["heat", "pump"].is_given
+    both = run("new", "b.campaign", "--spec", "k.yaml", "--require", "heat=yield")
+    assert both.returncode == 2 and "file or flags" in both.stderr
+    loop = run("new", "l.campaign", *variables, "--min-effect", "1", "--require", "yield=heat")
+    assert loop.returncode == 2 and "No coin picks a value of yield" in loop.stderr
+    wrong = run("new", "w.campaign", *variables, "--min-effect", "1", *flags, "--require", "a=heat")
+    assert wrong.returncode == 2 and "required names 'a'" in wrong.stderr
+    assert not (tmp_path / "w.campaign").exists()

@@ -106,6 +106,37 @@ def test_what_cannot_be_set_needs_a_word() -> None:
     assert {p["verdict"] for p in facts["pairs"] if p["cause"] != "X1"} == {"open"}
 
 
+def test_what_is_known_beforehand() -> None:
+    """The drawn system is as it is known to be, and the pairs say so."""
+    flags = ["--require", "X1=X2", "--tier", "X1", "--tier", "X2,X3", "--max-rounds", "30"]
+    facts = json.loads(causalfocus(*SIMULATE, *flags).stdout)
+    weights = facts["truth"]["weights"]
+    assert weights[1][0] != 0.0 and weights[0] == [0.0, 0.0, 0.0]
+    pairs = {(one["cause"], one["effect"]): one for one in facts["pairs"]}
+    assert [pair for pair, one in pairs.items() if one["is_required"]] == [("X1", "X2")]
+    assert pairs["X2", "X1"]["verdict"] == pairs["X3", "X1"]["verdict"] == "absent"
+    assert facts["estimate"]["weights"][1][0] != 0.0
+
+
+@pytest.mark.parametrize("verb", ["simulate", "plan"])
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        (["--require", "X1=X9"], "required names 'X9'"),
+        (["--require", "X1"], "must look like heat=yield"),
+        (["--tier", "X1", "--tier", "X9"], "tiers names 'X9'"),
+        (["--tier", "X1,X2", "--tier", "X2"], "'X2' is in two tiers"),
+        (["--require", "X2=X1", "--tier", "X1", "--tier", "X2"], "'X2' comes after 'X1'"),
+        (["--require", "X1=X2", "--forbid", "X1=X2"], "forbidden says that there is none"),
+        (["--require", "X1=X2", "--require", "X2=X1"], "required has the loop"),
+    ],
+)
+def test_bad_knowledge_is_one_line(verb: str, flags: list[str], words: str) -> None:
+    done = causalfocus(verb, "--nodes", "3", *flags)
+    assert done.returncode == 2 and words in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 @pytest.mark.parametrize("policy", ["random", "ait-dcdi", "cbed", "abcd", "git-dcdi"])
 def test_simulate_runs_the_baselines(policy: str) -> None:
     arguments = [*SIMULATE, "--policy", policy, "--max-rounds"]

@@ -1,6 +1,7 @@
 """Other graphs, in the evidence certificate, against lists of all DAGs."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ import causalfocus as cf
 from causalfocus.arrays import Floats
 from causalfocus.guarantees.class_ import ClassRule
 from causalfocus.kernels.exact import certificate, other_graphs
-from causalfocus.kernels.records import Span
+from causalfocus.kernels.records import Parents, Span
 from causalfocus.oracles.for_kernels import limits_of
 from causalfocus.system.sizes import Accuracy
 from instances import draw_each
@@ -31,19 +32,26 @@ def judge(
         rule._prior,
         rule._setting,
         Span(*levels),
+        Parents(*rule.known_of(estimate)),
     )
 
 
 class BruteForce:
     """Branch B by looking at every DAG."""
 
-    def __init__(self, costs: Floats, evidence: Floats, own: Dag) -> None:
+    def __init__(
+        self,
+        costs: Floats,
+        evidence: Floats,
+        own: Dag,
+        counts: Callable[[Dag], bool] = lambda _: True,
+    ) -> None:
         p = len(own)
         self.own_edges = max(sum(map(len, own)), 1)
         self.most = p * (p - 1) // 2
         self.graphs = []
         for dag in enumerate_dags(p):
-            if dag != own:
+            if dag != own and counts(dag):
                 swap, edge = math.log(certificate.W_SWAP) + p * math.log(1 - 1 / p), -math.inf
                 for j, parents in enumerate(dag):
                     if parents != own[j]:
@@ -58,7 +66,9 @@ class BruteForce:
 
     def true_least(self) -> float:
         """Every graph with the weight that its own number of edges gives."""
-        return min(max(swap, edge - self.loss(n)) for n, swap, edge in self.graphs)
+        return min(
+            (max(swap, edge - self.loss(n)) for n, swap, edge in self.graphs), default=math.inf
+        )
 
     def rejects(self, h: float) -> bool:
         """The rule's own closing of families, graph by graph."""

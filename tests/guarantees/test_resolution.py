@@ -39,13 +39,16 @@ def test_leaving_early_does_not_change_the_verdict(level: float) -> None:
 def test_what_is_surely_enough_does_not_move_the_rival(seed: int) -> None:
     """Tables that stop where the evidence suffices: the same verdict and the same least entry."""
     _, moments = draw_moments(4, 500, seed, density=0.6)
-    estimate = gaussian_estimate(moments, SPACE).weights
+    model = gaussian_estimate(moments, SPACE)
+    estimate = model.weights
     rule = GaussianRule(ACTIONS, SPACE, 0.15, 0.05)
     split = rule.split(moments)
     assert split is not None
     data = resolution.Data(rule.times(moments), split)
     whole, short = (
-        resolution.row_tables(data, estimate, rule.scale, -math.inf, enough, True).evidence
+        resolution.row_tables(
+            data, estimate, rule.scale, -math.inf, enough, True, rule.parents_of(model)
+        ).evidence
         for enough in (math.inf, rule.threshold)
     )
     levels = [resolution_levels.row_evidence(tables, estimate) for tables in (whole, short)]

@@ -14,7 +14,7 @@ from causalfocus.kernels.evidence import direction_evidence, directions
 from causalfocus.kernels.evidence.direction_evidence import Departure
 from causalfocus.kernels.evidence.row_evidence import even_spread, least_squares
 from causalfocus.kernels.gaussian import resolution, swaps
-from causalfocus.kernels.records import Row, Span
+from causalfocus.kernels.records import Parents, Row, Span, any_parents
 from causalfocus.oracles import gaussian_estimate
 from instances import draw_moments
 from literal import enumerate_dags
@@ -50,12 +50,15 @@ def topological_orders(dag: Dag) -> list[tuple[int, ...]]:
     return [way for way in ways if all(dag[j] <= set(way[:i]) for i, j in enumerate(way))]
 
 
+@pytest.mark.parametrize("is_known", [False, True])
 @pytest.mark.parametrize("p", [3, 4])
 @pytest.mark.parametrize("seed", range(4))
-def test_contrary_orders_against_all_dags(p: int, seed: int) -> None:
+def test_contrary_orders_against_all_dags(p: int, seed: int, is_known: bool) -> None:
     """Case 2: the least evidence over all DAGs whose union with the report has a cycle.
 
-    For each the best of its topological orders counts; rows are swapped as the proof says.
+    For each the best of its topological orders counts; rows are swapped as the proof says. Where
+    something is known, over the DAGs that agree with it: what is found is no more, and no more than
+    all of them leave is found without.
     """
     rng = np.random.default_rng(seed)
     order = rng.permutation(p)
@@ -81,20 +84,40 @@ def test_contrary_orders_against_all_dags(p: int, seed: int) -> None:
         assert is_acyclic(mixed)  # what the proof needs
         return total
 
+    known = drawn_knowledge(weights, rng) if is_known else any_parents(p)
     contrary = (
         dag
         for dag in enumerate_dags(p)
-        if not is_acyclic([reported[j] | set(dag[j]) for j in range(p)])
+        if not is_acyclic([reported[j] | set(dag[j]) for j in range(p)]) and agrees(dag, known)
     )
     least = min(
         (max(evidence_along(dag, way) for way in topological_orders(dag)) for dag in contrary),
         default=math.inf,
     )
-    found, before_each, is_swapped = swaps.contrary_order(costs, weights)
-    assert found == pytest.approx(least)
+    found, before_each, is_swapped = swaps.contrary_order(costs, weights, known)
+    if is_known:
+        assert found <= least + 1e-9
+        assert found >= swaps.contrary_order(costs, weights, any_parents(p)).cost - 1e-9
+    else:
+        assert found == pytest.approx(least)
     if math.isfinite(found):
         swapped = [j for j in range(p) if is_swapped[j]]
         assert sum(costs[j, as_mask(before_each[j], j)] for j in swapped) == (pytest.approx(found))
+
+
+def drawn_knowledge(weights: Floats, rng: np.random.Generator) -> Parents:
+    """Some reported effects are required, some of the others are forbidden."""
+    p = len(weights)
+    is_shown, bits = weights != 0.0, 1 << np.arange(p)
+    needed = is_shown & (rng.random((p, p)) < 0.4)
+    return Parents(needed @ bits, (is_shown | (rng.random((p, p)) < 0.6)) @ bits)
+
+
+def agrees(dag: Dag, known: Parents) -> bool:
+    """Whether a graph has what it must have, and nothing that it must not."""
+    sets = [sum(1 << k for k in parents) for parents in dag]
+    pairs = zip(sets, known.needed.tolist(), known.possible.tolist(), strict=True)
+    return all(needed & ~own == 0 and own & ~possible == 0 for own, needed, possible in pairs)
 
 
 def single_evidence(
@@ -144,12 +167,15 @@ def single_evidence(
     return strong, min(beyond, against(grid[(size >= cut) & (size < top)], small, edge))
 
 
+@pytest.mark.parametrize("is_known", [False, True])
 @pytest.mark.parametrize(
     ("p", "n", "intercept"), [(3, 800, False), (3, 500, True), (4, 900, False)]
 )
 @pytest.mark.parametrize("seed", range(2))
-def test_rows_against_all_dags(p: int, n: int, intercept: bool, seed: int) -> None:
-    """Case 1: over all DAGs whose union with the report is acyclic, row by row."""
+def test_rows_against_all_dags(p: int, n: int, intercept: bool, seed: int, is_known: bool) -> None:
+    """Case 1: over all DAGs whose union with the report is acyclic, and which agree with what is
+    known, row by row.
+    """
     _, moments = draw_moments(p, n, seed, intercept=intercept)
     space = cf.ModelClass(0.3, intercept=intercept)
     rule = GaussianRule(ACTIONS, space, 0.15, 0.05)
@@ -161,8 +187,11 @@ def test_rows_against_all_dags(p: int, n: int, intercept: bool, seed: int) -> No
     split = rule.split(moments)
     assert split is not None
     costs = swaps.swap_costs(split, weights)
+    known = any_parents(p)
+    if is_known:
+        known = drawn_knowledge(weights, np.random.default_rng(seed))
     for dag in enumerate_dags(p):
-        if not is_acyclic([reported[j] | set(dag[j]) for j in range(p)]):
+        if not is_acyclic([reported[j] | set(dag[j]) for j in range(p)]) or not agrees(dag, known):
             continue
         for j in range(p):
             for k in reported[j] - dag[j]:
@@ -175,10 +204,10 @@ def test_rows_against_all_dags(p: int, n: int, intercept: bool, seed: int) -> No
                 other[j, k] = min(other[j, k], seen[j, dag[j], k][1])
     data = resolution.Data(rule.times(moments), split)
     reachable, tables, _ = resolution.row_tables(
-        data, weights, rule.scale, -math.inf, math.inf, False
+        data, weights, rule.scale, -math.inf, math.inf, False, known
     )
     assert reachable
     assert tables[0] == pytest.approx(strong, abs=2e-2)
     assert tables[1] == pytest.approx(other, abs=2e-2)
-    found = swaps.missing_evidence(costs, weights, split.log_share)
+    found = swaps.missing_evidence(costs, weights, split.log_share, known)
     assert found == pytest.approx(missing + swaps.log_swap_weight(p, split.log_share))

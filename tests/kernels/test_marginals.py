@@ -12,7 +12,7 @@ from causalfocus.arrays import Floats
 from causalfocus.kernels.arithmetic.sets import as_mask
 from causalfocus.kernels.exact.marginals import family_costs, log_inside
 from causalfocus.kernels.exact.runner_up import runner_up
-from causalfocus.kernels.records import Bounds, Row, bounds_at
+from causalfocus.kernels.records import Bounds, Families, Row, bounds_at
 from causalfocus.kernels.sums.population import divergences
 from causalfocus.moments.row_units import no_units
 from causalfocus.oracles.estimate import graph_mle
@@ -21,6 +21,7 @@ from causalfocus.oracles.for_kernels import (
     model_of,
     parameters_of,
     plain_model_of,
+    plain_parents_of,
     plain_rows_of,
 )
 from causalfocus.system.actions import actions_as_arrays
@@ -29,6 +30,7 @@ from literal.all_dags import Dag, enumerate_dags
 from worlds import action_set
 
 CLASS = Bounds(0.3, 1.5, 0.8, 1.2)
+EVERY = Families(0, -1, -1)
 
 
 def drawn(n: int, m: int, seed: int) -> tuple[Floats, Floats]:
@@ -43,7 +45,7 @@ def costs_of(x: Floats, y: Floats, bounds: Bounds) -> Floats:
     gram = data.T @ data
     m = x.shape[1]
     table = np.empty(1 << m)
-    family_costs(Row(gram, 0.0 * gram, m), np.arange(m), float(len(y)), bounds, table)
+    family_costs(Row(gram, 0.0 * gram, m), np.arange(m), float(len(y)), bounds, EVERY, table)
     return table
 
 
@@ -114,7 +116,7 @@ def dag_costs(moments: cf.Moments, space: cf.ModelClass) -> dict[Dag, float]:
         table = np.empty(1 << (p - 1))
         others = np.array([k for k in range(p) if k != j])
         row = Row(rows.grams[j], rows.lows[j], j)
-        family_costs(row, others, rows.counts[j], bounds_at(limits, j), table)
+        family_costs(row, others, rows.counts[j], bounds_at(limits, j), EVERY, table)
         tables.append(table)
     return {
         dag: sum(
@@ -149,6 +151,7 @@ def test_the_best_graph_and_the_next_of_all_dags(p: int, space: cf.ModelClass, n
         actions,
         space.intercept,
         no_units(p).plain,
+        plain_parents_of(space, moments.names),
     )
     assert found.log_odds == pytest.approx(costs[second] - costs[best], abs=1e-9)
     assert found.parents.tolist() == [sum(1 << k for k in s) for s in second]
@@ -172,5 +175,6 @@ def test_one_node_has_no_runner_up() -> None:
         actions,
         True,
         no_units(1).plain,
+        plain_parents_of(space, ("a",)),
     )
     assert found.log_odds == math.inf

@@ -9,7 +9,7 @@ import pytest
 import causalfocus as cf
 from causalfocus.arrays import Floats, Ints
 from causalfocus.kernels.exact import oracles
-from causalfocus.kernels.records import Bounds, Row, Rows
+from causalfocus.kernels.records import Bounds, Families, Parents, Row, Rows
 from causalfocus.kernels.search import orders
 from causalfocus.kernels.search.families import best_family, residual_table
 from causalfocus.kernels.search.row_fit import fit_row, two_intervals
@@ -94,19 +94,20 @@ def test_one_node_has_no_other_graph() -> None:
     assert value == math.inf
 
 
-def test_restricted_candidates_restrict_the_graph() -> None:
-    """Candidate lists of different lengths: the MLE is the best DAG whose edges are all allowed."""
+def test_possible_parents_restrict_the_graph() -> None:
+    """Sets of possible parents: the MLE is the best DAG whose edges are all possible."""
     rng = np.random.default_rng(4)
     p = 4
     lists = [[1, 2], [], [0, 1, 3], [2]]
     x = rng.standard_normal((60, p)) @ rng.standard_normal((p, p))
     grams = np.stack([x.T @ x] * p)
     counts = np.full(p, 60.0)
-    candidates = np.array([k for mine in lists for k in mine], dtype=np.int64)
-    starts = np.cumsum([0] + [len(mine) for mine in lists])
     bounds = Bounds(0.1, 2.0, 0.0, math.inf)
+    possible = np.array([sum(1 << k for k in mine) for mine in lists])
     score, weights, variances, _ = oracles.joint_mle(
-        Rows(grams, 0.0 * grams, counts), candidates, starts, np.tile(bounds, (p, 1))
+        Rows(grams, 0.0 * grams, counts),
+        np.tile(bounds, (p, 1)),
+        Parents(np.zeros(p, dtype=np.int64), possible),
     )
 
     def cost(j: int, parents: frozenset[int]) -> float:
@@ -126,10 +127,16 @@ def test_restricted_candidates_restrict_the_graph() -> None:
     assert np.all(variances > 0)
 
 
+@pytest.mark.parametrize("needed", [0, 2, 9])
+@pytest.mark.parametrize("possible", [-1, 15, 11])
 @pytest.mark.parametrize("excluded", [-1, 0, 3, 6])
 @pytest.mark.parametrize("seed", range(5))
-def test_table_holds_the_minimum_over_subsets(seed: int, excluded: int) -> None:
-    """Against a fit of every family on its own; `excluded` neither counts nor prunes."""
+def test_table_holds_the_minimum_over_subsets(
+    seed: int, excluded: int, possible: int, needed: int
+) -> None:
+    """Against a fit of every family on its own; `excluded` neither counts nor prunes, and only
+    families between `needed` and `possible` count.
+    """
     rng = np.random.default_rng(seed)
     m = 4
     n = [2, 5, 30, 200, 200][seed]
@@ -140,7 +147,8 @@ def test_table_holds_the_minimum_over_subsets(seed: int, excluded: int) -> None:
     gram, row = rows.grams[m], Row(rows.grams[m], rows.lows[m], m)
     table = np.empty(2**m)
     effects = (0.4, 1.2)
-    residual_table(row, np.arange(m), Bounds(*effects, 0.0, math.inf), excluded, math.inf, table)
+    families = Families(needed, possible, excluded)
+    residual_table(row, np.arange(m), Bounds(*effects, 0.0, math.inf), families, math.inf, table)
     single = np.empty(2**m)
     for mask in range(2**m):
         members = np.array([i for i in range(m) if mask >> i & 1], dtype=np.int64)
@@ -148,12 +156,16 @@ def test_table_holds_the_minimum_over_subsets(seed: int, excluded: int) -> None:
         allowed = two_intervals(s, *effects)
         single[mask] = fit_row(row, members, allowed, math.inf, workspace(s), np.empty(s))
     for mask in range(2**m):
-        subsets = [s for s in range(2**m) if s & ~mask == 0 and s != excluded]
+        subsets = [
+            s
+            for s in range(2**m)
+            if s & ~(mask & possible) == 0 and needed & ~s == 0 and s != excluded
+        ]
         expected = min((single[s] for s in subsets), default=math.inf)
         assert table[mask] == pytest.approx(expected, rel=1e-9, abs=1e-9 * gram[m, m])
         if table[mask] < math.inf:
             chosen = best_family(table, mask, 0.0)
-            assert chosen != excluded and chosen & ~mask == 0
+            assert chosen in subsets
             assert single[chosen] == pytest.approx(table[mask], rel=1e-9, abs=1e-9 * gram[m, m])
 
 
@@ -170,7 +182,8 @@ def test_table_with_a_price_for_small_coefficients(seed: int, price: float) -> N
     row = Row(gram, np.zeros_like(gram), m)
     effects = (0.4, 1.2)
     table = np.empty(2**m)
-    residual_table(row, np.arange(m), Bounds(*effects, 0.0, math.inf), -1, price, table)
+    everything = Families(0, -1, -1)
+    residual_table(row, np.arange(m), Bounds(*effects, 0.0, math.inf), everything, price, table)
     single = np.empty(2**m)
     for mask in range(2**m):
         members = np.array([i for i in range(m) if mask >> i & 1], dtype=np.int64)

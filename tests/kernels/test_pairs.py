@@ -7,7 +7,7 @@ import pytest
 
 import causalfocus as cf
 from causalfocus.kernels.evidence import pairs
-from causalfocus.oracles.for_kernels import plain_model_of, plain_rows_of
+from causalfocus.oracles.for_kernels import plain_model_of, plain_parents_of, plain_rows_of
 from causalfocus.system.actions import actions_as_arrays
 
 EPSILON, MIN_EFFECT, STEP, STRIDE = 0.07, 0.2, 0.07, 0.1
@@ -20,7 +20,8 @@ ACTIONS = cf.ActionSet(dict.fromkeys(SYSTEM.names, (-2.0, 2.0)))
 def looked_at(rounds: dict[cf.Action, float], fine: float, *, is_wide: bool) -> pairs.Pairs:
     rows = cf.Moments.expected(SYSTEM, rounds).rows(intercept=False)
     scale = (EPSILON, MIN_EFFECT, STEP, STRIDE, fine, is_wide)
-    return pairs.pair_evidence(plain_rows_of(rows), SYSTEM.weights, scale)
+    known = plain_parents_of(cf.ModelClass(MIN_EFFECT), SYSTEM.names)
+    return pairs.pair_evidence(plain_rows_of(rows), SYSTEM.weights, scale, known)
 
 
 @pytest.mark.parametrize("is_wide", [False, True])

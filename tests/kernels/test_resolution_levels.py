@@ -112,7 +112,7 @@ def test_rows_of_the_response_are_the_closest() -> None:
     from causalfocus.kernels.records import Parameters
     from causalfocus.kernels.sums.population import divergences
     from causalfocus.moments.row_units import no_units
-    from causalfocus.oracles.for_kernels import model_of, plain_model_of
+    from causalfocus.oracles.for_kernels import model_of, plain_model_of, plain_parents_of
     from causalfocus.system.actions import actions_as_arrays
 
     truth = cf.random_sem(3, density=1.0, seed=8)
@@ -123,7 +123,14 @@ def test_rows_of_the_response_are_the_closest() -> None:
     reference = model_of(truth)
     units = no_units(3).plain
     rival = closest_rival(
-        plain_model_of(truth), truth.weights, (*settings, amounts), 0.1, 0.3, False, units
+        plain_model_of(truth),
+        truth.weights,
+        (*settings, amounts),
+        0.1,
+        0.3,
+        False,
+        units,
+        plain_parents_of(cf.ModelClass(0.3), truth.names),
     )
     value = float(rival.gains @ amounts)
     least = math.inf

@@ -67,15 +67,21 @@ def best_row(
     return best
 
 
-def likeliest(grams: Array, counts: Array, bounds: PairBounds) -> tuple[float, Dag]:
-    """The least score over all DAGs (Eq. local_mle_score), and the graph."""
+def likeliest(
+    grams: Array,
+    counts: Array,
+    bounds: PairBounds,
+    agrees: Callable[[Dag], bool] = lambda _: True,
+) -> tuple[float, Dag]:
+    """The least score over all DAGs that agree (Eq. local_mle_score), and the graph."""
 
     def cost(j: int, parents: frozenset[int]) -> float:
         residual = best_row(grams[j], j, sorted(parents), bounds, None)
         v = bounds.variance(j, residual, counts[j])
         return float(0.5 * (counts[j] * math.log(v) + residual / v))
 
-    return min(_totals(len(counts), cost), key=lambda found: found[0])
+    found = (one for one in _totals(len(counts), cost) if agrees(one[1]))
+    return min(found, key=lambda one: one[0])
 
 
 def score_of(grams: Array, counts: Array, weights: Array, variances: Array) -> float:

@@ -11,7 +11,7 @@ import causalfocus as cf
 from causalfocus.arrays import Floats
 from causalfocus.kernels.arithmetic.sets import as_mask
 from causalfocus.kernels.posterior import edges, order_sums
-from causalfocus.oracles.for_kernels import limits_of, plain_rows_of
+from causalfocus.oracles.for_kernels import limits_of, plain_parents_of, plain_rows_of
 from instances import draw_moments
 from literal.all_dags import enumerate_dags
 
@@ -20,7 +20,8 @@ SPACE = cf.ModelClass(0.15, 1.5, (0.8, 1.2), intercept=False)
 
 def scores_of(moments: cf.Moments) -> Floats:
     rows = plain_rows_of(moments.rows(intercept=False))
-    return edges.family_scores(rows, limits_of(SPACE, moments.names))
+    known = plain_parents_of(SPACE, moments.names)
+    return edges.family_scores(rows, limits_of(SPACE, moments.names), known)
 
 
 def family(scores: Floats, j: int, parents: frozenset[int]) -> float:

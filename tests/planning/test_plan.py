@@ -154,7 +154,7 @@ def test_noise_of_the_class_is_enough() -> None:
     looped = cf.ModelClass(
         matters=MATTERS, outcomes=["yield"], required=[("heat", "flow"), ("flow", "heat")]
     )
-    with pytest.raises(cf.InvalidInputError, match="required has a loop"):
+    with pytest.raises(cf.InvalidInputError, match="required has the loop"):
         cf.plan(ACTIONS, looped, noise=1.0)
 
 

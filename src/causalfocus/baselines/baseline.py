@@ -39,7 +39,8 @@ class Baseline(Recording[S]):
     Parameters
     ----------
     actions : what can be done, and what it costs; scores are taken per cost
-    space : the class in which weights are fitted, and whether equations have constants
+    space : the class in which weights are fitted, whether equations have constants, and what is
+        known of the graph
     seed : for the same choices again; drawn if there is none
     options : of the method, kept for a replay
     """
@@ -63,6 +64,8 @@ class Baseline(Recording[S]):
                 f"{self.method} knows no change costs; these actions have some for {slow}. Give it "
                 f"actions without change_costs."
             )
+        space.known.require_names(actions.names)
+        space.known.require_no_loop(f"{self.method} knows systems without feedback alone")
         super().__init__(Choices(actions, "game"), seed)
         self._targets, self._values = single_targets(actions, actions.names)
         self._options = options

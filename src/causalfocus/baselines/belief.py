@@ -84,6 +84,11 @@ class BeliefLearner(Baseline[BeliefState]):
         if objective not in ("expected", "gumbel"):
             raise InvalidInputError(f"objective must be 'expected' or 'gumbel', got {objective!r}.")
         require_number("softness", softness, least=0.0)
+        if not space.known.is_empty:
+            raise InvalidInputError(
+                f"{self.method} cannot be told what is known of the graph (outcomes, forbidden, "
+                f"required, tiers). Leave that out, or take CBED, ABCD or RANDOM, which can."
+            )
         self.softness = softness
         super().__init__(
             actions,

@@ -14,6 +14,7 @@ from causalfocus.baselines.kernels.records import Models
 from causalfocus.baselines.posterior import DagPosterior, Ensemble
 from causalfocus.baselines.prior import Prior
 from causalfocus.learner.state import LearnerState
+from causalfocus.oracles.for_kernels import plain_parents_of
 from causalfocus.system.action_set import ActionSet
 from causalfocus.system.space import ModelClass
 
@@ -60,8 +61,11 @@ class CBED(Baseline[LearnerState]):
         """Of graph and parameters, given all samples so far."""
         self._refresh()
         if self._posterior is None:
+            known = None
+            if not self.space.known.is_empty:
+                known = plain_parents_of(self.space, self.names)
             self._posterior = DagPosterior(
-                self.moments, intercept=self.space.intercept, prior=self.prior
+                self.moments, intercept=self.space.intercept, prior=self.prior, known=known
             )
         return self._posterior
 

@@ -16,6 +16,7 @@ from causalfocus.baselines.prior import Prior
 from causalfocus.baselines.sizes import own_means
 from causalfocus.errors import InvalidInputError
 from causalfocus.kernels.posterior import layers
+from causalfocus.kernels.records import PlainParents
 from causalfocus.moments.moments import Moments
 from causalfocus.oracles.limits import require_feasible_size
 
@@ -56,6 +57,7 @@ class DagPosterior:
     intercept : whether equations have constants
     prior : before the data
     exact : whether to sum over all DAGs; by default if there are no more than seven nodes
+    known : of the graph (`plain_parents_of`): DAGs that disagree have no weight; None for nothing
 
     Examples
     --------
@@ -75,8 +77,9 @@ class DagPosterior:
         intercept: bool,
         prior: Prior | None = None,
         exact: bool | None = None,
+        known: PlainParents | None = None,
     ) -> None:
-        self.prior = prior or Prior()
+        self.prior, self.known = prior or Prior(), known
         self.names = moments.names
         p = len(moments.names)
         require_feasible_size(p)
@@ -92,9 +95,18 @@ class DagPosterior:
     @cached_property
     def log_scores(self) -> Floats:
         """Log marginal likelihood, with the prior odds, of every family: (p, 2^(p - 1)), by mask
-        over the other nodes.
+        over the other nodes; minus infinity of those that are known not to be.
         """
-        return local_scores.log_scores(self.grams, self.counts, self.prior.as_record)
+        found = local_scores.log_scores(self.grams, self.counts, self.prior.as_record)
+        if self.known is None:
+            return found
+        p = len(self.names)
+        nodes, masks = np.arange(p)[:, None], np.arange(found.shape[1])
+        lower = masks & ((1 << nodes) - 1)
+        sets = lower | ((masks ^ lower) << 1)  # the nodes that a mask of the others stands for
+        needed, possible = (each[:, None] for each in self.known)
+        is_left = (needed & ~sets == 0) & (sets & ~possible == 0)
+        return np.where(is_left, found, -np.inf)
 
     @cached_property
     def likeliest(self) -> Ints:

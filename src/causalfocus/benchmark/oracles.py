@@ -10,7 +10,7 @@ import numpy as np
 from causalfocus.benchmark.clock import seconds_per_call
 from causalfocus.benchmark.problems import EPSILON, Problem, problem
 from causalfocus.kernels.exact import oracles as kernels
-from causalfocus.kernels.records import Bounds, Row
+from causalfocus.kernels.records import Bounds, Families, Row
 from causalfocus.kernels.search import families, orders
 from causalfocus.oracles import best_alternative, joint_mle
 from causalfocus.system.space import PAPER_CLASS
@@ -83,7 +83,7 @@ def _times(case: Problem) -> tuple[float, float, float, float, float, float]:
                 Row(rows.grams[j], rows.lows[j], j),
                 candidates[starts[j] : starts[j + 1]],
                 bounds,
-                -1,
+                Families(0, -1, -1),
                 math.inf,
                 table[j],
             )

@@ -9,6 +9,7 @@ import numpy as np
 
 from causalfocus.errors import InvalidInputError
 from causalfocus.system.action_set import ActionSet
+from causalfocus.system.graph import reach_of
 from causalfocus.system.question import Total, total
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import ModelClass
@@ -84,6 +85,8 @@ def model_class(
     intercept: bool,
     outcomes: Sequence[str] | None,
     forbidden: Sequence[str] | None,
+    required: Sequence[str] | None,
+    tiers: Sequence[str] | None,
     acyclic: bool,
 ) -> ModelClass:
     """What matters and what is known.
@@ -93,22 +96,32 @@ def model_class(
     bounds : smallest effect, largest effect, range of the noise variances
     matters, widths : in the units of the variables, in the place of the smallest effect
     forbidden : effects that there cannot be, as texts such as flow=heat, the cause first
+    required : effects that there are for certain, likewise
+    tiers : nodes that no later tier acts on, as texts such as flow,heat
     """
-    pairs = pairs_of_effects(forbidden or ())
     return ModelClass(
         *bounds,
         intercept,
         matters=matters or None,
         widths=widths or {},
         outcomes=outcomes or (),
-        forbidden=pairs,
+        forbidden=pairs_of_effects(forbidden or ()),
+        required=pairs_of_effects(required or (), "required effect", "heat=yield"),
+        tiers=tiers_of(tiers or ()),
         acyclic=acyclic,
     )
 
 
-def pairs_of_effects(texts: Sequence[str]) -> list[list[str]]:
+def pairs_of_effects(
+    texts: Sequence[str], what: str = "forbidden effect", example: str = "flow=heat"
+) -> list[list[str]]:
     """Pairs of a cause and an effect, from texts such as flow=heat."""
-    return [list(_split(text, "forbidden effect", "flow=heat")) for text in texts]
+    return [list(_split(text, what, example)) for text in texts]
+
+
+def tiers_of(texts: Sequence[str]) -> list[list[str]]:
+    """Groups of names, from texts such as flow,heat."""
+    return [[name.strip() for name in text.split(",")] for text in texts]
 
 
 def about_from(texts: Sequence[str] | None) -> list[str | tuple[str, str] | Total] | None:
@@ -124,12 +137,24 @@ def about_from(texts: Sequence[str] | None) -> list[str | tuple[str, str] | Tota
     return found or None
 
 
-def without_known(drawn: LinearSEM, space: ModelClass) -> LinearSEM:
-    """A drawn system without the effects that are known not to exist."""
-    if not (space.outcomes or space.forbidden):
+def as_known(drawn: LinearSEM, space: ModelClass) -> LinearSEM:
+    """A drawn system made to agree with what is known: without the effects that are known not to
+    exist, and those that would close a loop with required ones; a required effect that was not
+    drawn has twice the size of the smallest one, or the largest size if that is less.
+    """
+    names = drawn.names
+    if space.known.is_empty:
         return drawn
-    weights = np.where(space.unknown_effects(drawn.names), drawn.weights, 0.0)
-    return LinearSEM(weights, drawn.noise_variances, drawn.intercepts, drawn.names)
+    space.known.require_no_loop("systems are drawn without feedback; give one with --model")
+    needed = space.known.required_in(names)
+    size = np.minimum(2.0 * space.smallest(names), space.largest(names))
+    added = np.where(needed & (drawn.weights == 0.0), size, drawn.weights)
+    weights, reach = np.where(needed, added, 0.0), reach_of(needed)
+    for j, k in np.argwhere((drawn.weights != 0.0) & ~needed & space.unknown_effects(names)):
+        if not reach[k, j]:
+            weights[j, k] = drawn.weights[j, k]
+            reach = reach_of(weights != 0.0)
+    return LinearSEM(weights, drawn.noise_variances, drawn.intercepts, names)
 
 
 def checked_range(name: str, text: str) -> tuple[float, float]:

@@ -75,6 +75,14 @@ Forbidden = Annotated[
     list[str] | None,
     typer.Option("--forbid", help="An effect that there cannot be: flow=heat, cause first."),
 ]
+Required = Annotated[
+    list[str] | None,
+    typer.Option("--require", help="An effect that there is for certain: heat=yield, cause first."),
+]
+Tiers = Annotated[
+    list[str] | None,
+    typer.Option("--tier", help="Nodes, as a,b, that no later tier acts on; repeated in order."),
+]
 Acyclic = Annotated[bool, typer.Option("--acyclic", help="There is no feedback.")]
 AboutFlag = Annotated[
     list[str] | None,

@@ -36,9 +36,11 @@ from causalfocus.cli.options import (
     Outcomes,
     Ranges,
     Reach,
+    Required,
     RuleName,
     SmallestEffect,
     Switches,
+    Tiers,
     Widths,
 )
 from causalfocus.cli.plan_tables import BOUND_UP_TO, show_plan
@@ -91,6 +93,8 @@ def plan(
     intercept: Intercept = False,
     outcome: Outcomes = None,
     forbid: Forbidden = None,
+    require: Required = None,
+    tier: Tiers = None,
     acyclic: Acyclic = False,
     density: Density = 0.3,
     systems: Annotated[int, typer.Option(min=1, help="How many systems to draw.")] = N_SYSTEMS,
@@ -132,6 +136,8 @@ def plan(
         intercept=intercept,
         outcomes=outcome,
         forbidden=forbid,
+        required=require,
+        tiers=tier,
         acyclic=acyclic,
     )
     made = _run_plan(

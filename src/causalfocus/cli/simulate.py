@@ -11,7 +11,7 @@ import numpy as np
 import typer
 from rich.console import Console
 
-from causalfocus.cli.given import about_from, action_set, load_model, model_class, without_known
+from causalfocus.cli.given import about_from, action_set, as_known, load_model, model_class
 from causalfocus.cli.options import (
     AboutFlag,
     Acyclic,
@@ -29,9 +29,11 @@ from causalfocus.cli.options import (
     Outcomes,
     Ranges,
     Reach,
+    Required,
     RuleName,
     RuleOfPolicy,
     Switches,
+    Tiers,
 )
 from causalfocus.errors import InvalidInputError
 from causalfocus.guarantees import DEFAULT_RULE
@@ -93,6 +95,8 @@ def simulate(
     intercept: Intercept = False,
     outcome: Outcomes = None,
     forbid: Forbidden = None,
+    require: Required = None,
+    tier: Tiers = None,
     acyclic: Acyclic = False,
     about: AboutFlag = None,
     budget: BudgetFlag = None,
@@ -107,12 +111,18 @@ def simulate(
     """Run a learner on a system until it has a certificate; exit code 3 if it is not."""
     bounds = min_effect, max_effect, noise
     space = model_class(
-        bounds, intercept=intercept, outcomes=outcome, forbidden=forbid, acyclic=acyclic
+        bounds,
+        intercept=intercept,
+        outcomes=outcome,
+        forbidden=forbid,
+        required=require,
+        tiers=tier,
+        acyclic=acyclic,
     )
     truth = (
         load_model(model)
         if model
-        else without_known(random_sem(nodes, density=density, seed=seed, space=space), space)
+        else as_known(random_sem(nodes, density=density, seed=seed, space=space), space)
     )
     actions = action_set(
         truth.names,

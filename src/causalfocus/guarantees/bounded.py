@@ -9,7 +9,12 @@ import numpy as np
 from causalfocus.arrays import Floats
 from causalfocus.guarantees.mixture import WORLD
 from causalfocus.guarantees.row_by_row import RowByRow
-from causalfocus.guarantees.terms import Rival, accuracy_in_words, bounds_in_words
+from causalfocus.guarantees.terms import (
+    Rival,
+    accuracy_in_words,
+    bounds_in_words,
+    known_in_words,
+)
 from causalfocus.kernels.exact import response
 from causalfocus.kernels.records import Limits
 from causalfocus.moments.moments import Moments
@@ -40,7 +45,7 @@ class BoundedClaim(RowByRow, ABC):
         parts = bounds_in_words(self.space)
         if not self.space.intercept:
             parts.append("the equations have no constants")
-        return f"{WORLD}. Assumed besides: {', '.join(parts)}"
+        return f"{WORLD}{known_in_words(self.space)}. Assumed besides: {', '.join(parts)}"
 
     def claim_in_words(self) -> str:
         graph = "the graph is exactly the true one"
@@ -65,6 +70,7 @@ class BoundedClaim(RowByRow, ABC):
             self.accuracy or 0.0,
             self.space.intercept,
             self.plain_units,
+            self.known_of(estimate),
         ).gains
 
     def rival(self, model: LinearSEM, weights: Floats) -> Rival:
@@ -76,6 +82,7 @@ class BoundedClaim(RowByRow, ABC):
                 self.accuracy or 0.0,
                 self.space.intercept,
                 self.plain_units,
+                self.known_of(model),
             )
         rival = LinearSEM.from_fit(
             found.weights.copy(), found.variances.copy(), found.intercepts, model.names

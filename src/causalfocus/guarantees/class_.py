@@ -38,7 +38,7 @@ from causalfocus.guarantees.mixture import (
 from causalfocus.guarantees.numerators import row_regressors
 from causalfocus.guarantees.prior import prior_of
 from causalfocus.guarantees.pursued import every_pair, other_graph, with_graphs
-from causalfocus.guarantees.terms import Spread, Spreads, Step
+from causalfocus.guarantees.terms import Spread, Spreads, Step, without_knowledge
 from causalfocus.guarantees.verdicts import Interval
 from causalfocus.guarantees.wider import wider_classes
 from causalfocus.kernels.arithmetic.sets import parents_of
@@ -47,7 +47,7 @@ from causalfocus.kernels.evidence.directions import Times
 from causalfocus.kernels.evidence.row_evidence import Prior
 from causalfocus.kernels.exact import other_graphs, same_graph
 from causalfocus.kernels.exact.certificate import W_EDGE, Setting
-from causalfocus.kernels.records import Limits, Row, Span, bounds_at
+from causalfocus.kernels.records import Limits, Parents, Row, Span, bounds_at
 from causalfocus.kernels.search.tableau import workspace
 from causalfocus.moments.moments import Moments
 from causalfocus.moments.watched_rows import WatchedRows
@@ -171,7 +171,9 @@ class ClassRule(BoundedClaim):
     def _has_hope(self, moments: Moments, estimate: LinearSEM) -> bool:
         rows, weights = self.evidence_rows(moments), self.coefficients(estimate.weights)
         needed = min(SURVEY_FROM, self.threshold) + self._share_cost(estimate)
-        return pairs.least_evidence(plain_rows_of(rows), weights, self._pair_scale) >= needed
+        known = self.known_of(estimate)
+        found = pairs.least_evidence(plain_rows_of(rows), weights, self._pair_scale, known)
+        return found >= needed
 
     def _share_cost(self, estimate: LinearSEM) -> float:
         """What it costs that EDGE is shared by all edges, and by two signs."""
@@ -192,12 +194,13 @@ class ClassRule(BoundedClaim):
         """
         intercept, units = self.space.intercept, self.plain_units
         rows, actions = self.rows(moments), self.settings
-        means = moments.rows(intercept=intercept).means
+        means, known = moments.rows(intercept=intercept).means, self.known_of(estimate)
+        beliefs = self._limits, units, known
         first = other_graph(
-            rows, means, estimate, actions, self._limits, units, PURSUED_TO, intercept=intercept
+            rows, means, estimate, actions, *beliefs, PURSUED_TO, intercept=intercept
         )
         level, scale = PURSUED_TO + self._share_cost(estimate), self._pair_scale
-        then = every_pair(rows, means, estimate, actions, units, scale, level, lags)
+        then = every_pair(rows, means, estimate, actions, units, scale, known, level, lags)
         return first, then if lags is None else with_graphs(then, lags, PURSUED_TO, counts)
 
     def edge_lags(self, moments: Moments, estimate: LinearSEM, reached: Floats) -> Floats:
@@ -207,7 +210,8 @@ class ClassRule(BoundedClaim):
         reached : the certificate's, infinity where there is no edge
         """
         rows, weights = self.rows(moments), self.coefficients(estimate.weights)
-        quick = pairs.pair_evidence(plain_rows_of(rows), weights, self._pair_scale)
+        known = self.known_of(estimate)
+        quick = pairs.pair_evidence(plain_rows_of(rows), weights, self._pair_scale, known)
         at, found = (quick.effects, quick.causes), np.zeros((estimate.p, estimate.p))
         found[at] = reached[at] + self._share_cost(estimate) - quick.evidence
         found[~np.isfinite(found)] = 0.0
@@ -288,8 +292,10 @@ class ClassRule(BoundedClaim):
     def _family_tables(
         self, times: Times, estimate: LinearSEM, levels: tuple[float, float]
     ) -> tuple[Floats, Floats]:
-        weights = self.coefficients(estimate.weights)
-        return other_graphs.family_tables(times, weights, *self._assumptions, Span(*levels))
+        weights, parents = self.coefficients(estimate.weights), Parents(*self.known_of(estimate))
+        return other_graphs.family_tables(
+            times, weights, *self._assumptions, Span(*levels), parents
+        )
 
     @cached_property
     def _assumptions(self) -> tuple[Limits, Prior, Setting]:
@@ -297,7 +303,8 @@ class ClassRule(BoundedClaim):
         return self._limits, self._prior, self._setting
 
     def wider_steps(self, moments: Moments) -> Iterator[Step]:
-        return wider_classes(self.space, moments, self.name)
+        yield from wider_classes(self.space, moments, self.name)
+        yield from without_knowledge(self.space, self.name)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,6 +13,13 @@ of x_i as it was before the first round that is counted. These tests have a shar
 of their own, and are part of E: a descent that they do not leave in doubt is a path of the true
 graph. It shows in far fewer rounds than the direct effects that it is made of.
 
+**Required effects** are arrows of the true graph, if what is known beforehand is so: they are among
+the certain descents before the first round, at every level, without a test or a share. What leads
+back to them alone is not even among the unknown effects (`Knowledge.possible`): as little as what
+is forbidden. Which effects these are was said before the first round, so all that follows holds for
+any true rows that agree with it; and if a chain of required and certain ones leads back, then on E
+either there is a loop or what is known is not so.
+
 **The closure.** On E a chain of certain effects and descents from j to i is a path of the true
 graph. If that has no loops, there is no arrow from i to j: A_ji, the effect of i on j, is zero. So
 on the same event
@@ -136,14 +143,19 @@ def _without(found: Bools, rounds: int) -> Intervals:
     return Intervals(-high, high, rounds)
 
 
-def closed_at(record: CoinRecord) -> Callable[[Reading, float], Intervals] | None:
+def closed_at(
+    record: CoinRecord, needed: Bools | None = None
+) -> Callable[[Reading, float], Intervals] | None:
     """Return what finds the intervals at a level by the rounds so far alone, closed; None if loops
     are not ruled out.
+
+    needed : (p, p), effects that are known to be there: they are certain at every level
     """
     if record.descents is None:
         return None
     sums, nothing = record.sums, no_intervals(record.sums.unknown)
-    none = replace(record.descents, certain=np.zeros_like(sums.unknown))
+    certain = np.zeros_like(sums.unknown) if needed is None else needed
+    none = replace(record.descents, certain=certain)
 
     def at(reading: Reading, level: float) -> Intervals:
         return close(reading, sums, level, Closed(nothing, nothing, none)).kept

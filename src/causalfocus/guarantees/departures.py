@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from causalfocus.arrays import Bools, Floats, Ints
-from causalfocus.kernels.arithmetic.sets import nondescendants
+from causalfocus.kernels.arithmetic.sets import may_act
 from causalfocus.kernels.gaussian import resolution, response
+from causalfocus.kernels.records import Parents
 from causalfocus.moments.moments import Moments
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import ModelClass
@@ -91,10 +92,10 @@ def least_move(tables: Floats, families: Ints, weights: Floats) -> Move | None:
     return Move(int(j), int(k), int(families[j, k])) if families[j, k] else None
 
 
-def least_removal(missing: Floats, weights: Floats) -> Reorder:
+def least_removal(missing: Floats, weights: Floats, parents: Parents) -> Reorder:
     """The rows without the reported edge that has the least evidence."""
     j, k = np.unravel_index(int(missing.argmin()), missing.shape)
-    before = nondescendants(weights)
+    before = may_act(weights, parents)
     before[j] &= ~(1 << int(k))
     return Reorder(before, np.arange(len(weights)) == j)
 

@@ -27,13 +27,15 @@ class Effect:
     low, high : the interval; infinite where there is no bound yet
     verdict : "present" if zero is excluded, so that the sign is certain; "present, small" if it is
         below min_effect as well; "absent" if zero is not excluded and every value is below
-        min_effect; "open" otherwise
+        min_effect; "open" otherwise. One that is required is never absent: it is present once it is
+        settled, whether its sign is certain or not
     is_settled : whether the claim on this pair stands
     waits_for : rounds in all at which it is foretold to be settled, shared out as those so far
         were; infinite without an interval
     matters : the size from which on an effect of this pair matters, its min_effect
     accuracy : how far a reported weight may be off; infinite for the graph alone
     is_asked : whether the run waits for it
+    is_required : whether it was known to be there before the first round
     """
 
     cause: str
@@ -47,6 +49,7 @@ class Effect:
     matters: float
     accuracy: float
     is_asked: bool = True
+    is_required: bool = False
 
     @property
     def half(self) -> float:
@@ -55,8 +58,13 @@ class Effect:
 
     @property
     def is_present(self) -> bool:
-        """Whether its sign is certain."""
+        """Whether it is certainly there: by its sign, or because it is required and settled."""
         return self.verdict in ("present", "present, small")
+
+    @property
+    def has_sign(self) -> bool:
+        """Whether its sign is certain."""
+        return self.low > 0.0 or self.high < 0.0
 
     @property
     def is_bounded(self) -> bool:
@@ -110,13 +118,19 @@ def _effects(
             if j != k:
                 low, high = float(kept.low[j, k]), float(kept.high[j, k])
                 settled = bool(is_settled[j, k]) and not refuted[j]
+                is_required = demands.needed is not None and bool(demands.needed[j, k])
+                verdict = find(low, high, demands.min_effect[j, k])
+                if is_required and not (low > 0.0 or high < 0.0):
+                    is_small = max(-low, high) < demands.min_effect[j, k]
+                    there: Finding = "present, small" if is_small else "present"
+                    verdict = there if settled else "open"
                 yield Effect(
                     cause=cause,
                     effect=effect,
                     estimate=float(weights[j, k]),
                     low=low,
                     high=high,
-                    verdict="open" if refuted[j] else find(low, high, demands.min_effect[j, k]),
+                    verdict="open" if refuted[j] else verdict,
                     is_settled=settled,
                     waits_for=float(kept.rounds)
                     if settled
@@ -124,6 +138,7 @@ def _effects(
                     matters=float(demands.min_effect[j, k]),
                     accuracy=float(demands.epsilon[j, k]),
                     is_asked=asked is None or bool(asked[j, k]),
+                    is_required=is_required,
                 )
 
 
@@ -131,7 +146,8 @@ def radii_of(kept: Intervals, demands: Demands) -> Floats:
     """The half widths (p, p) at which pairs are foretold to be settled."""
     left = np.maximum(demands.min_effect - np.abs(kept.middle), 1e-3 * demands.min_effect)
     shown = np.minimum(demands.epsilon, np.abs(kept.middle))
-    return np.where(demands.claim(kept) != 0.0, shown, left)
+    found = np.where(demands.claim(kept) != 0.0, shown, left)
+    return found if demands.needed is None else np.where(demands.needed, demands.epsilon, found)
 
 
 def rounds_at(half: float, radius: float, rounds: float) -> float:
@@ -155,10 +171,12 @@ def effects_by_verdicts(
     estimate: LinearSEM,
     rounds: int,
     demands: Demands,
+    possible: Bools,
 ) -> tuple[Effect, ...]:
     """On every pair of variables, of a rule whose verdicts come all at once.
 
     rounds : so far
+    possible : (p, p), which effects there may be; the others are known to be absent
     """
     at = {name: j for j, name in enumerate(estimate.names)}
     known = {(one.cause, one.effect): one for one in intervals}
@@ -167,6 +185,9 @@ def effects_by_verdicts(
     for one in verdicts:
         pair = one.cause, one.effect
         interval, is_settled = known.get(pair), one.stand != "open"
+        j, k, stand = at[one.effect], at[one.cause], one.stand
+        if not possible[j, k] and pair not in weights:
+            interval, is_settled, stand = Interval(*pair, 0.0, 0.0, 0.0), True, "absent"
         found.append(
             Effect(
                 cause=one.cause,
@@ -174,11 +195,12 @@ def effects_by_verdicts(
                 estimate=weights.get(pair, 0.0),
                 low=-math.inf if interval is None else interval.low,
                 high=math.inf if interval is None else interval.high,
-                verdict=one.stand,
+                verdict=stand,
                 is_settled=is_settled,
                 waits_for=float(rounds) if is_settled else math.inf,
-                matters=float(demands.min_effect[at[one.effect], at[one.cause]]),
-                accuracy=float(demands.epsilon[at[one.effect], at[one.cause]]),
+                matters=float(demands.min_effect[j, k]),
+                accuracy=float(demands.epsilon[j, k]),
+                is_required=demands.needed is not None and bool(demands.needed[j, k]),
             )
         )
     return tuple(found)

@@ -11,7 +11,13 @@ from causalfocus.kernels.gaussian import resolution
 from causalfocus.kernels.gaussian.response import gaussian_estimate
 from causalfocus.kernels.records import Rows
 from causalfocus.moments.moments import Moments
-from causalfocus.oracles.for_kernels import plain_rows_of, rows_of, unit_effect, units_of
+from causalfocus.oracles.for_kernels import (
+    plain_parents_of,
+    plain_rows_of,
+    rows_of,
+    unit_effect,
+    units_of,
+)
 from causalfocus.system.space import ModelClass
 
 
@@ -45,10 +51,10 @@ def foresight(moments: Moments, space: ModelClass) -> Foresight | None:
     if found is None:
         return None
     p = len(moments.names)
-    units = units_of(space, moments.names)
+    units, known = units_of(space, moments.names), plain_parents_of(space, moments.names)
     if units is not None:
         found = units.split(found)
-    weights, _ = gaussian_estimate(plain_rows_of(found.estimation), unit_effect(space))
+    weights, _ = gaussian_estimate(plain_rows_of(found.estimation), unit_effect(space), known)
     parents = np.array([parents_of(weights, j) for j in range(p)])
     log_share = -math.log((found.number + 1) * (found.number + 2))  # the shares sum to one
     return Foresight(rows_of(found.training), rows_of(found.later), log_share, parents)

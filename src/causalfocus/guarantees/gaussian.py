@@ -10,7 +10,7 @@ for any estimate.
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import ClassVar, Final
 
 import numpy as np
@@ -40,15 +40,23 @@ from causalfocus.guarantees.mixture import (
 )
 from causalfocus.guarantees.numerators import row_regressors
 from causalfocus.guarantees.row_by_row import RowByRow
-from causalfocus.guarantees.terms import Rival, Spread, Spreads, Step, claim_of_effects
+from causalfocus.guarantees.terms import (
+    Rival,
+    Spread,
+    Spreads,
+    Step,
+    claim_of_effects,
+    known_in_words,
+    without_knowledge,
+)
 from causalfocus.guarantees.verdicts import Interval
-from causalfocus.kernels.arithmetic.sets import nondescendants
+from causalfocus.kernels.arithmetic.sets import may_act
 from causalfocus.kernels.evidence import pairs
 from causalfocus.kernels.evidence.row_evidence import least_squares
 from causalfocus.kernels.gaussian import levels, resolution, swaps
 from causalfocus.kernels.gaussian.intervals import weight_interval
 from causalfocus.kernels.gaussian.response import closest_rival
-from causalfocus.kernels.records import Row
+from causalfocus.kernels.records import Parents, Row
 from causalfocus.moments.moments import Moments
 from causalfocus.moments.watched_rows import WatchedRows
 from causalfocus.oracles.for_kernels import plain_model_of, plain_rows_of
@@ -66,7 +74,7 @@ CUT: Final = 0.8
 class GaussianRule(RowByRow):
     """The rule for one accuracy, resolution and confidence.
 
-    Of the class only min_effect, the resolution, and intercept are used.
+    Of the class min_effect, the resolution, intercept, and what is known of the graph are used.
     """
 
     name: ClassVar[str] = "gaussian"
@@ -103,7 +111,7 @@ class GaussianRule(RowByRow):
         return claim_of_effects("effect", self.epsilon, self.space)
 
     def assumptions_in_words(self) -> str:
-        return WORLD
+        return f"{WORLD}{known_in_words(self.space)}"
 
     def estimate(self, moments: Moments) -> LinearSEM:
         return gaussian_estimate(moments, self.space)
@@ -116,10 +124,12 @@ class GaussianRule(RowByRow):
             *self._radii,
             self.space.intercept,
             self.plain_units,
+            self.known_of(estimate),
         ).gains
 
     def rival(self, model: LinearSEM, weights: Floats) -> Rival:
-        is_shown = np.abs(model.weights) > shown_from(self.space, model.names)
+        is_large = np.abs(model.weights) > shown_from(self.space, model.names)
+        is_shown = is_large | self.space.known.required_in(model.names)
         shown = np.where(is_shown, model.weights, 0.0)
         with numerical_errors("information complexity", model):
             found = closest_rival(
@@ -129,6 +139,7 @@ class GaussianRule(RowByRow):
                 *self._radii,
                 self.space.intercept,
                 self.plain_units,
+                self.known_of(model),
             )
         rival = LinearSEM.from_fit(
             found.weights.copy(), found.variances.copy(), found.intercepts, model.names
@@ -145,6 +156,7 @@ class GaussianRule(RowByRow):
 
     def require(self, model: LinearSEM) -> None:
         super().require(model)
+        self.space.known.require_of(model.weights, model.names)
         if not self.space.intercept and model.intercepts.any():
             self.space.require(model)
 
@@ -188,9 +200,10 @@ class GaussianRule(RowByRow):
         )
 
     def _has_hope(self, moments: Moments, estimate: LinearSEM) -> bool:
-        rows, weights = self.evidence_rows(moments), self.coefficients(estimate.weights)
+        rows, known = plain_rows_of(self.evidence_rows(moments)), self.known_of(estimate)
+        weights = self.coefficients(estimate.weights)
         needed = min(SURVEY_FROM, self.threshold) + self._share_cost(estimate)
-        return pairs.least_evidence(plain_rows_of(rows), weights, self._pair_scale) >= needed
+        return pairs.least_evidence(rows, weights, self._pair_scale, known) >= needed
 
     def _share_cost(self, estimate: LinearSEM) -> float:
         """What it costs that EDGE is shared by all reported edges, and by two signs."""
@@ -205,25 +218,23 @@ class GaussianRule(RowByRow):
         """All cases at the threshold, from cheap to dear, leaving at the first failure."""
         if estimate.p == 1:
             return Survey(True, None)
-        split = self.split(moments)
+        split, top = self.split(moments), self.threshold
         if split is None:
             return Survey(False, None)
         data = resolution.Data(self.times(moments), split)
-        weights = self.coefficients(estimate.weights)
-        tables = resolution.row_tables(data, weights, self.scale, -math.inf, self.threshold, True)
+        weights, parents = self.coefficients(estimate.weights), self.parents_of(estimate)
+        tables = resolution.row_tables(data, weights, self.scale, -math.inf, top, True, parents)
         if levels.row_evidence(tables.evidence, weights) < self.threshold:
             return Survey(False, least_move(tables.evidence, tables.families, weights))
         costs = swaps.swap_costs(split, weights)
-        missing = swaps.missing_evidence(costs, weights, split.log_share)
+        missing = swaps.missing_evidence(costs, weights, split.log_share, parents)
         if missing.min() < self.threshold:
-            return Survey(False, least_removal(missing, weights))
-        order = swaps.contrary_order(costs, weights)
+            return Survey(False, least_removal(missing, weights, parents))
+        order = swaps.contrary_order(costs, weights, parents)
         if order.cost + swaps.log_swap_weight(estimate.p, split.log_share) < self.threshold:
             departs = order.is_swapped.any()
             return Survey(False, Reorder(order.before, order.is_swapped) if departs else None)
-        tables = resolution.row_tables(
-            data, weights, self.scale, self.threshold, self.threshold, False
-        )
+        tables = resolution.row_tables(data, weights, self.scale, top, top, False, parents)
         found = levels.row_evidence(tables.evidence, weights)
         if tables.may_reach and found >= self.threshold:
             return Survey(True, None)
@@ -231,22 +242,30 @@ class GaussianRule(RowByRow):
 
     def intervals(self, moments: Moments, estimate: LinearSEM) -> tuple[Interval, ...]:
         """Per reported edge, the weights that are not rejected at delta if the edges are right."""
-        split = self.split(moments) if estimate.n_edges else None
+        split, scale, n_strong = self.split(moments) if estimate.n_edges else None, self.scale, 0
         data = None if split is None else resolution.Data(self.times(moments), split)
-        weights, n_strong = self.coefficients(estimate.weights), 0
+        weights, parents = self.coefficients(estimate.weights), self.parents_of(estimate)
         if data is not None:
-            tables = resolution.row_tables(data, weights, self.scale, -math.inf, math.inf, False)
+            tables = resolution.row_tables(
+                data, weights, scale, -math.inf, math.inf, False, parents
+            )
             n_strong = levels.strong_edges(tables.evidence, weights, self.threshold)
         found = []
         for cause, effect, weight in estimate.edges:
             edge = estimate.names.index(effect), estimate.names.index(cause)
             low, high = -math.inf, math.inf
             if data is not None:
-                span = weight_interval(data, weights, edge, self.scale, self.threshold, n_strong)
+                span = weight_interval(
+                    data, weights, edge, scale, self.threshold, n_strong, parents
+                )
                 unit = 1.0 if self.units is None else float(self.units.effects[edge])
                 low, high = span.low * unit, span.high * unit
             found.append(Interval(cause, effect, low, weight, high))
         return tuple(found)
+
+    def parents_of(self, estimate: LinearSEM) -> Parents:
+        """The parents that every node must and may have."""
+        return Parents(*self.known_of(estimate))
 
     def split(self, moments: Moments) -> resolution.Split | None:
         """Training and later samples, with the training's share and what it foresees."""
@@ -254,12 +273,13 @@ class GaussianRule(RowByRow):
         return None if found is None else found.split
 
     def alarms(self, moments: Moments, estimate: LinearSEM) -> tuple[Alarm, ...]:
-        return alarms(moments, estimate, self.space, best_row=self._best_row, row_sets=sets_between)
+        best_row = partial(self._best_row, self.parents_of(estimate))
+        return alarms(moments, estimate, self.space, best_row=best_row, row_sets=sets_between)
 
-    def _best_row(self, rows: WatchedRows, j: int, weights: Floats) -> float:
-        """The least-squares row on all nodes that j has no reported path to."""
+    def _best_row(self, known: Parents, rows: WatchedRows, j: int, weights: Floats) -> float:
+        """The least-squares row on all nodes that may act on j (`may_act`)."""
         row, n = rows.later(j)
-        parents = nondescendants(weights)[j]
+        parents = may_act(weights, known)[j]
         regressors = row_regressors(parents, rows.p, self.space.intercept)
         residual = least_squares(Row(*row), regressors, n).residual
         if n <= 0.0:
@@ -279,12 +299,13 @@ class GaussianRule(RowByRow):
         split = self.split(moments)
         if split is None:
             return None
-        weights = estimate.weights
+        weights, parents = estimate.weights, self.parents_of(estimate)
         costs = swaps.swap_costs(split, weights)
-        order = swaps.contrary_order(costs, weights)
+        order = swaps.contrary_order(costs, weights, parents)
         if order.cost + swaps.log_swap_weight(estimate.p, split.log_share) < self.threshold:
             return None
-        if swaps.missing_evidence(costs, weights, split.log_share).min() < self.threshold:
+        missing = swaps.missing_evidence(costs, weights, split.log_share, parents)
+        if missing.min() < self.threshold:
             return loudest([one for one in found if one.kind != "dose"], self.threshold)
         return alarm
 
@@ -293,6 +314,7 @@ class GaussianRule(RowByRow):
         if not self.space.intercept:
             constant = replace(self.space, intercept=True)
             yield Step("with_space(...) with intercept=True", self.name, constant)
+        yield from without_knowledge(self.space, self.name)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -315,14 +337,15 @@ class GaussianDecision(Decision):
         if split is None:
             value = math.inf if p == 1 else -math.inf
             return np.where(weights != 0.0, value, math.inf), value, value
+        parents = self.rule.parents_of(self.estimate)
         data = resolution.Data(self.rule.times(self.moments), split)
         tables = resolution.row_tables(
-            data, weights, self.rule.scale, -math.inf, math.inf, False
+            data, weights, self.rule.scale, -math.inf, math.inf, False, parents
         ).evidence
         found = levels.row_evidence(tables, weights)
         costs = swaps.swap_costs(split, weights)
-        order = swaps.contrary_order(costs, weights).cost
-        missing = swaps.missing_evidence(costs, weights, split.log_share)
+        order = swaps.contrary_order(costs, weights, parents).cost
+        missing = swaps.missing_evidence(costs, weights, split.log_share, parents)
         edges = np.minimum(levels.edge_levels(tables, weights), missing)
         return edges, found, order + swaps.log_swap_weight(p, split.log_share)
 

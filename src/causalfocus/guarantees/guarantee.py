@@ -44,12 +44,12 @@ from causalfocus.guarantees.lags import Lags, lags_from
 from causalfocus.guarantees.randomized_intervals import Demands
 from causalfocus.guarantees.terms import OwnDesign, Rival, Spread, Spreads, Step
 from causalfocus.guarantees.verdicts import Interval, Verdict, verdicts_on
-from causalfocus.kernels.records import PlainSettings
+from causalfocus.kernels.records import PlainParents, PlainSettings
 from causalfocus.kernels.sums import population
 from causalfocus.moments.coin_record import CoinRecord
 from causalfocus.moments.moments import Moments
 from causalfocus.moments.randomized_sums import Intent
-from causalfocus.oracles.for_kernels import model_of, parameters_of
+from causalfocus.oracles.for_kernels import model_of, parameters_of, plain_parents_of
 from causalfocus.system.action_set import ActionSet
 from causalfocus.system.actions import Action
 from causalfocus.system.choices import Choices, Ends
@@ -126,15 +126,15 @@ class Guarantee(ABC):
     """Whether less may be asked for than all direct effects, or total ones."""
 
     def __post_init__(self) -> None:
-        if not (self.about.is_everything or self.takes_questions):
-            raise InvalidInputError(
-                f"The {self.name} rule claims all direct effects together, so about cannot be "
-                f"{self.about.words}. Leave about out, or take rule='randomized', --rule "
-                f"randomized."
-            )
+        if not self.takes_questions:
+            self.about.require_everything(self.name)
         if not (isinstance(self.delta, int | float) and 0 < self.delta < 1):
             raise InvalidInputError(f"delta is a probability between 0 and 1, got {self.delta!r}.")
         object.__setattr__(self, "delta", float(self.delta))
+        self.space.known.require_names(self.actions.names)
+        if not self.allows_loops:
+            why = f"the {self.name} rule knows systems without feedback alone"
+            self.space.known.require_no_loop(why)
 
     @cached_property
     def smallest(self) -> Floats:
@@ -145,6 +145,10 @@ class Guarantee(ABC):
     def accuracies(self) -> Floats:
         """(p, p), as `smallest`: how far weights may be off; infinite for the graph alone."""
         return self.space.accuracies(self.epsilon, self.actions.names)
+
+    def known_of(self, model: LinearSEM) -> PlainParents:
+        """The parents that every node of a model must and may have, for the kernels."""
+        return plain_parents_of(self.space, model.names, allows_loops=self.allows_loops)
 
     @cached_property
     def threshold(self) -> float:
@@ -351,11 +355,11 @@ class Guarantee(ABC):
         self, moments: Moments, decision: Decision, estimate: LinearSEM
     ) -> tuple[Effect, ...]:
         """On every pair of variables: estimate, interval, verdict, and what it waits for."""
-        verdicts = self.verdicts(decision, estimate)
-        intervals = self.intervals(moments, estimate)
-        return effects_by_verdicts(
-            verdicts, intervals, estimate, decision.rounds, Demands(self.accuracies, self.smallest)
-        )
+        verdicts, n = self.verdicts(decision, estimate), decision.rounds
+        intervals, known = self.intervals(moments, estimate), self.space.known
+        demands = Demands(self.accuracies, self.smallest, known.required_in(estimate.names))
+        possible = known.possible(estimate.names, acyclic=not self.allows_loops)
+        return effects_by_verdicts(verdicts, intervals, estimate, n, demands, possible)
 
     def total_effects(self, moments: Moments, estimate: LinearSEM) -> tuple[TotalEffect, ...]:
         """On every pair of variables: what is certain of its total effect."""
@@ -388,8 +392,6 @@ class Guarantee(ABC):
         """The number of rounds at which the rule stops on the moments that a system gives on
         average, to a thousandth; infinity if it never does.
 
-        Parameters
-        ----------
         model : the system
         share : the part of each action in so many rounds
         start : a number of rounds at which it does not stop yet, or 1

@@ -9,7 +9,7 @@ from causalfocus.arrays import Floats
 from causalfocus.guarantees.lags import Lags
 from causalfocus.kernels.evidence import pairs
 from causalfocus.kernels.exact.runner_up import runner_up
-from causalfocus.kernels.records import Limits, PlainSettings, PlainUnits
+from causalfocus.kernels.records import Limits, PlainParents, PlainSettings, PlainUnits
 from causalfocus.moments.views import RowMoments
 from causalfocus.oracles.for_kernels import plain_model_of, plain_rows_of
 from causalfocus.system.sem import LinearSEM
@@ -27,6 +27,7 @@ def other_graph(
     actions: PlainSettings,
     limits: Limits,
     units: PlainUnits,
+    known: PlainParents,
     log_odds: float,
     *,
     intercept: bool,
@@ -40,11 +41,19 @@ def other_graph(
     estimate : whose graph stands against all others
     actions : what can be chosen, as the kernels take it
     limits, units : the class in which graphs are probable, and the units of the rows
+    known : of the graph beforehand
     log_odds : that are high enough
     intercept : whether equations have constants
     """
     found = runner_up(
-        plain_rows_of(rows), means, limits, plain_model_of(estimate), actions, intercept, units
+        plain_rows_of(rows),
+        means,
+        limits,
+        plain_model_of(estimate),
+        actions,
+        intercept,
+        units,
+        known,
     )
     return Stage(np.array([log_odds - found.log_odds]), found.gains[None, :])
 
@@ -56,6 +65,7 @@ def every_pair(
     actions: PlainSettings,
     units: PlainUnits,
     scale: pairs.PlainPairScale,
+    known: PlainParents,
     level: float,
     lags: Lags | None,
 ) -> Stage:
@@ -70,13 +80,14 @@ def every_pair(
     actions : what can be chosen, as the kernels take it
     units : of the rows
     scale : what the rule asks of pairs
+    known : of the graph beforehand; pairs of which nothing is asked are left out
     level : evidence that is high enough, what the shares of the mixture cost included
     lags : what the certificate said of the pairs when it was last looked at
     """
     effects, _ = units
     weights = estimate.weights / effects
     weights.setflags(write=False)
-    found = pairs.pair_evidence(plain_rows_of(rows), weights, scale)
+    found = pairs.pair_evidence(plain_rows_of(rows), weights, scale, known)
     # In (u.x)^2 over the noise variance the own unit of a row cancels; that of each cause does not.
     found = found._replace(directions=found.directions * effects[found.effects])
     gains = pairs.pair_gains(found, plain_model_of(estimate), means, actions)

@@ -53,7 +53,14 @@ from causalfocus.guarantees.randomized_record import (
     with_ask,
     without_ask,
 )
-from causalfocus.guarantees.terms import OwnDesign, Rival, Spread, Spreads, claim_of_effects
+from causalfocus.guarantees.terms import (
+    OwnDesign,
+    Rival,
+    Spread,
+    Spreads,
+    claim_of_effects,
+    known_in_words,
+)
 from causalfocus.guarantees.total_effects import refuted_totals, total_effects_by_coins, total_gaps
 from causalfocus.guarantees.verdicts import Interval
 from causalfocus.kernels.randomized.records import Bids
@@ -85,7 +92,8 @@ MOST_WEIGHED: Final = 20
 class RandomizedRule(Guarantee):
     """The rule for one accuracy, resolution and confidence.
 
-    Of the class min_effect, outcomes, forbidden and acyclic are used.
+    Of the class are used what matters, acyclic, and what is known of the graph. Of a required
+    effect is asked how large it is, within epsilon, and neither whether it is there nor its sign.
     """
 
     name: ClassVar[str] = "randomized"
@@ -117,6 +125,11 @@ class RandomizedRule(Guarantee):
         return self.space.unknown_effects(self.actions.names)
 
     @cached_property
+    def known_effects(self) -> Bools:
+        """(p, p), which direct effects there are for certain, row and cause."""
+        return self.space.known.required_in(self.actions.names)
+
+    @cached_property
     def scope(self) -> Scope:
         """What is asked, of all direct effects that there may be."""
         names = self.actions.names
@@ -131,8 +144,7 @@ class RandomizedRule(Guarantee):
     @cached_property
     def demands(self) -> Demands:
         """What a claim has to say of every pair."""
-        needed = self.space.known.required_in(self.actions.names)
-        return Demands(self.accuracies, self.smallest, needed)
+        return Demands(self.accuracies, self.smallest, self.known_effects)
 
     @cached_property
     def bids(self) -> Bids | None:
@@ -166,6 +178,7 @@ class RandomizedRule(Guarantee):
             asked_totals=self.scope.totals,
             acyclic=self.space.acyclic,
             at_once=self.actions.at_once,
+            needed=self.known_effects,
         )
 
     def coins_with_ask(self, coins: CoinRecord, intent: Intent) -> CoinRecord:
@@ -187,7 +200,8 @@ class RandomizedRule(Guarantee):
         interval holds, or none. Elsewhere the guess stands as far as its interval allows. Up to
         fourteen variables the guess is the exact engine's, from all samples; with more, that of the
         coins. Where loops are ruled out, effects that would close one with larger or certain ones
-        are left out, and a row in which the engine has what cannot be is that of the coins.
+        are left out, and a row in which the engine has what cannot be is that of the coins. A
+        required effect is always shown (`Demands.settle`).
         """
         guess = self._guess(moments)
         kept, demands = self.kept_intervals(moments), self.demands
@@ -195,7 +209,8 @@ class RandomizedRule(Guarantee):
             return guess
         weights = demands.settle(kept, guess.weights)
         if self.space.acyclic:
-            weights = without_loops(weights, self._sizes(guess), certain_effects(kept))
+            certain = certain_effects(kept) | self.known_effects
+            weights = without_loops(weights, self._sizes(guess), certain)
             weights = demands.settle(kept, weights)
         return LinearSEM.from_fit(weights, guess.noise_variances, guess.intercepts, guess.names)
 
@@ -347,16 +362,12 @@ class RandomizedRule(Guarantee):
         return self.rival(estimate, weights).gains
 
     def require(self, model: LinearSEM) -> None:
-        """Raise if a system has an effect that is known not to exist, or a loop where there is none
-        by assumption.
+        """Raise if a system is not as it is known to be, or has a loop where there is none by
+        assumption.
         """
         if self.space.acyclic:
             require_no_loops(model, "the randomized rule with acyclic=True")
-        for j, k in np.argwhere((model.weights != 0.0) & ~self.unknown):
-            raise InvalidInputError(
-                f"{model.names[k]} acts on {model.names[j]}, and by outcomes or forbidden it does "
-                f"not. Leave that out, or take the effect out of the model."
-            )
+        self.space.known.require_of(model.weights, model.names)
 
     def holds(self, estimate: LinearSEM, truth: LinearSEM) -> bool:
         is_asked = self.scope.direct | (self.about.is_everything & ~self.unknown)
@@ -382,6 +393,6 @@ class RandomizedRule(Guarantee):
         return (
             f"{assumed}effects are linear and add up between the ends that are set, if setting a "
             "variable acts on the others through that variable alone, and if no round is lost "
-            f"because of its outcome; hidden common causes, {allowed}drift, outliers and settings "
-            "that miss are allowed"
+            f"because of its outcome{known_in_words(self.space)}; hidden common causes, "
+            f"{allowed}drift, outliers and settings that miss are allowed"
         )

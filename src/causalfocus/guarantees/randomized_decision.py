@@ -45,7 +45,8 @@ class RandomizedDecision(Decision):
             return 0.0
         found, asked = math.inf, self.rule.scope
         if asked.rows.any():
-            found = level_of(self.coins.sums, weights, demands, closed_at(self.coins))
+            at = closed_at(self.coins, self.rule.known_effects)
+            found = level_of(self.coins.sums, weights, demands, at)
         if asked.totals.any():
             found = min(found, level_of_totals(self.rule, self.coins, self.estimate))
         if self.rule.is_proved(self.coins, self.coins.kept, self.estimate):

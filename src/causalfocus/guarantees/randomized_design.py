@@ -128,6 +128,7 @@ def task_of(
     demands = rule.demands
     graph_only = np.minimum(demands.epsilon, np.abs(model.weights))
     radii = np.where(model.weights != 0.0, graph_only, demands.widths_of_none)
+    radii = np.where(rule.known_effects, demands.epsilon, radii)
     may_act = rule.unknown if unknown is None else unknown
     if rule.space.acyclic:
         may_act = may_act & ~against_order(model.weights)

@@ -37,6 +37,10 @@ ABSENT: Final = 0.75
 """Of min_effect: the half width at which an effect that is not there is foretold to be settled. Its
 middle is noise, and takes the rest."""
 
+BESIDE: Final = 1e-3
+"""Of epsilon or min_effect, the lesser: how far from zero an effect is shown that is known to be
+there, where zero is the middle of its interval."""
+
 MOST_NATS: Final = 1e4
 """Levels are not sought beyond this."""
 
@@ -114,8 +118,8 @@ class Demands:
     ----------
     epsilon : (p, p), how far a reported weight may be off
     min_effect : (p, p), the size from which on an effect must be reported
-    needed : (p, p), effects that are known to be there, so that their sign need not be certain;
-        None for none
+    needed : (p, p), effects that are known to be there: they are always reported, with an accuracy
+        of epsilon, and their sign need not be certain; None for none
     """
 
     epsilon: Floats
@@ -148,13 +152,13 @@ class Demands:
     def holds(self, intervals: Intervals, weights: Floats) -> Bools:
         """Return for which pairs (p, p) intervals prove what weights claim: a weight that is not
         zero is reported, so its sign must be certain, however coarse epsilon is; all others are
-        below min_effect.
+        below min_effect. One that is known to be there must be reported, and its sign is not asked.
         """
         is_shown = weights != 0.0
         off = np.maximum(intervals.high - weights, weights - intervals.low)
         is_certain = np.where(weights > 0.0, intervals.low > 0.0, intervals.high < 0.0)
         if self.needed is not None:
-            is_certain |= self.needed
+            is_certain |= self.needed & is_shown
             is_shown = is_shown | self.needed
         found: Bools = (off <= np.where(is_shown, self.epsilon, self._below)) & (
             is_certain | ~is_shown
@@ -169,6 +173,9 @@ class Demands:
     def settle(self, intervals: Intervals, guess: Floats) -> Floats:
         """Return a guess (p, p) moved to where intervals leave it. What is settled is what can be
         claimed: an effect within epsilon of everything that its interval holds, or none.
+
+        A guess of zero says nothing of how large an effect is that is known to be there, and zero
+        would read as none: the middle of its interval stands for it.
         """
         claim = self.claim(intervals)
         is_settled = self.holds(intervals, claim)
@@ -176,18 +183,31 @@ class Demands:
         with np.errstate(invalid="ignore"):
             lowest, highest = intervals.high - self.epsilon, intervals.low + self.epsilon
             near = np.clip(within, lowest, highest)
+        near = np.where(np.isnan(near), within, near)  # of the graph alone, without an interval
         weights = np.where(is_settled, np.where(claim != 0.0, near, 0.0), within)
+        if self.needed is not None:
+            weights = np.where(self.needed & (weights == 0.0), claim, weights)
         # At the very edge of what can be claimed a weight may be off by epsilon and its last bit.
         return np.where(is_settled & ~self.holds(intervals, weights), claim, weights)
 
     def claim(self, intervals: Intervals) -> Floats:
         """Return the weights (p, p) that are easiest to prove: the middles of intervals without
         zero, and of those with zero the middles that cannot be told from an effect that matters.
+        Of effects that are known to be there all middles, but never zero: without an interval yet
+        the least effect that matters, and a value beside it where zero is the very middle.
         """
         is_there = (intervals.low > 0.0) | (intervals.high < 0.0)
         matters = np.abs(intervals.middle) >= self.min_effect
         is_small = np.maximum(-intervals.low, intervals.high) < self.min_effect
-        return np.where((is_there & ~is_small) | matters, intervals.middle, 0.0)
+        found = np.where((is_there & ~is_small) | matters, intervals.middle, 0.0)
+        if self.needed is None:
+            return found
+        is_bounded = np.isfinite(intervals.low) & np.isfinite(intervals.high)
+        least = np.minimum(self.epsilon, self.min_effect)
+        beside = np.where(is_bounded, BESIDE * least, self.min_effect)
+        beside = np.where(intervals.high > 0.0, beside, -beside)
+        known = np.where(intervals.middle != 0.0, intervals.middle, beside)
+        return np.where(self.needed, np.clip(known, intervals.low, intervals.high), found)
 
 
 def level_of(

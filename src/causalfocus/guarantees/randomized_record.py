@@ -42,6 +42,7 @@ def new_record(
     asked_totals: Bools | None = None,
     acyclic: bool = False,
     at_once: int | None = None,
+    needed: Bools | None = None,
 ) -> CoinRecord:
     """Before the first ask.
 
@@ -52,6 +53,7 @@ def new_record(
         effects, None for none
     acyclic : whether loops are ruled out
     at_once : how many variables will be set in a round, at most; None for any number
+    needed : (p, p), effects that are known to be there; None for none
     """
     sums = RandomizedSums.empty(
         unknown, large, bids=bids, asked=asked, asked_totals=asked_totals, at_once=at_once
@@ -67,7 +69,7 @@ def new_record(
         totals=no_totals(sums.p),
         kept_totals=no_total_intervals(sums.unknown),
         unclosed=nothing if acyclic else None,
-        descents=Descents.empty(sums.p) if acyclic else None,
+        descents=Descents.empty(sums.p, needed) if acyclic else None,
     )
 
 

@@ -1,7 +1,8 @@
 """What rules speak of: rivals, steps to wider assumptions, designs of their own."""
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -10,6 +11,9 @@ from causalfocus.system.numbers_by_name import is_by_name
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.sizes import GRAPH, Accuracy
 from causalfocus.system.space import ModelClass
+
+KNOWLEDGE: Final = ("outcomes", "forbidden", "required", "tiers")
+"""What may be known of the graph beforehand, as a class calls it."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +92,14 @@ def bounds_in_words(space: ModelClass) -> list[str]:
     return parts
 
 
+def known_in_words(space: ModelClass) -> str:
+    """That the claim rests on what is known of the graph beforehand, to go on after "if ..."."""
+    given = [what for what in KNOWLEDGE if getattr(space, what)]
+    if not given:
+        return ""
+    return f", and if what was given as {', '.join(given)} is so"
+
+
 class Step(NamedTuple):
     """A way on for someone whose assumptions are refuted.
 
@@ -98,6 +110,15 @@ class Step(NamedTuple):
     words: str
     rule: str
     space: ModelClass
+
+
+def without_knowledge(space: ModelClass, rule: str) -> Iterator[Step]:
+    """The step to the same class with nothing known of the graph, if something is."""
+    given = [what for what in KNOWLEDGE if getattr(space, what)]
+    if given:
+        words = ", ".join(f"{what}=()" for what in given)
+        nothing: dict[str, Any] = dict.fromkeys(given, ())
+        yield Step(f"with_space(...) with {words}", rule, replace(space, **nothing))
 
 
 class Spread(NamedTuple):

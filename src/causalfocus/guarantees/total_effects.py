@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
@@ -28,13 +29,18 @@ ROUNDS_AHEAD: Final = 100.0
 """Rounds with the cause alone for which the nats of a first forecast are."""
 
 
+def _demands_of(rule: "RandomizedRule") -> Demands:
+    """Return what a claim has to say of total effects: of these nothing is known beforehand."""
+    return replace(rule.demands, needed=None)
+
+
 def total_effects_by_coins(
     rule: "RandomizedRule", coins: CoinRecord, estimate: LinearSEM
 ) -> tuple[TotalEffect, ...]:
     """Return all pairs, row by row, as `effects_by_coins` does for direct effects: every verdict is
     right, at the same time, except with probability delta.
     """
-    kept, demands, names = coins.kept_totals, rule.demands, estimate.names
+    kept, demands, names = coins.kept_totals, _demands_of(rule), estimate.names
     shown, variances, is_settled = shown_totals(rule, coins, estimate)
     is_left, is_asked = kept.low <= kept.high, rule.scope.totals
     first, radii = _first_forecast(rule, shown, variances), radii_of(kept, demands)
@@ -93,7 +99,7 @@ def shown_totals(
     """Return the total effects (p, p) that are shown, the variance of what the cause does not
     explain, and which of them are settled.
     """
-    kept, demands = coins.kept_totals, rule.demands
+    kept, demands = coins.kept_totals, _demands_of(rule)
     guess, variances = totals_of(estimate.weights, estimate.noise_variances)
     guess = np.where(np.isfinite(guess), guess, kept.middle)
     is_left = kept.low <= kept.high
@@ -113,10 +119,11 @@ def level_of_totals(rule: "RandomizedRule", coins: CoinRecord, estimate: LinearS
     """
     shown, unknown = shown_totals(rule, coins, estimate)[0], rule.unknown
     direct, before = no_intervals(unknown), no_total_intervals(unknown)
+    demands = _demands_of(rule)
 
     def prove(level: float) -> Proof:
         found = totals_at(coins.totals, rule.scope, level, direct, before)
-        stands = rule.demands.holds(found, shown) | ~rule.scope.totals
+        stands = demands.holds(found, shown) | ~rule.scope.totals
         return Proof(bool(stands.all()), True)
 
     return largest_level(prove)
@@ -135,7 +142,7 @@ def rounds_alone_to_go(
     kept, done = record.kept_totals, record.totals.rounds
     foretold = _first_forecast(rule, shown, variances)
     is_known = np.isfinite(kept.half)
-    widths = np.where(is_known, kept.half, 1.0) / radii_of(kept, rule.demands)
+    widths = np.where(is_known, kept.half, 1.0) / radii_of(kept, _demands_of(rule))
     needed = np.where(is_known, done * np.maximum(1.0, widths) ** 2, foretold)
     gaps = rule.scope.totals & ~is_settled
     found: Floats = np.where(gaps, np.maximum(needed - done, 1.0), 0.0).max(axis=0)
@@ -146,7 +153,7 @@ def _first_forecast(rule: "RandomizedRule", shown: Floats, variances: Floats) ->
     """Return the rounds (p, p) at which pairs without an interval are foretold to be settled, if
     the estimate is right, as present or as absent.
     """
-    demands: Demands = rule.demands
+    demands = _demands_of(rule)
     sizes = np.abs(shown)
     radii = np.maximum(np.minimum(demands.epsilon, sizes), ABSENT * (demands.min_effect - sizes))
     nats = nats_for_total(rule.threshold, rule.scope, ROUNDS_AHEAD)

@@ -6,6 +6,8 @@ kernel each record costs about two microseconds, so few of them cross that line.
 
 from typing import NamedTuple
 
+import numpy as np
+
 from causalfocus.arrays import Bools, Floats, Ints
 from causalfocus.kernels.compile import kernel
 
@@ -77,6 +79,31 @@ class Units(NamedTuple):
     own: Floats
 
 
+class Parents(NamedTuple):
+    """What is known of the graph beforehand: for every node the set of nodes that are certainly
+    among its parents, and the set of those that may be (p,). Bits that belong to no other node mean
+    nothing.
+    """
+
+    needed: Ints
+    possible: Ints
+
+
+class Families(NamedTuple):
+    """Which sets of parents a node may have, as masks over its candidates.
+
+    Attributes
+    ----------
+    needed : is in every one of them
+    possible : holds all of them; -1 for no bound
+    excluded : is none of them; -1 for none
+    """
+
+    needed: int
+    possible: int
+    excluded: int
+
+
 class Span(NamedTuple):
     """A range of numbers."""
 
@@ -90,6 +117,7 @@ PlainModel = tuple[Floats, Floats, Floats, Ints]
 PlainSettings = tuple[Bools, Floats, Floats]
 PlainActions = tuple[Bools, Floats, Floats, Floats]
 PlainUnits = tuple[Floats, Floats]
+PlainParents = tuple[Ints, Ints]
 PlainFits = tuple[Ints, Floats, Floats]
 """The same as plain tuples, in the order of the fields: where Python calls a kernel these cost a
 fifth of a record. The kernels that every round calls take them, and name their parts first. Fits
@@ -132,6 +160,19 @@ def as_units(plain: PlainUnits) -> Units:
 def bounds_at(limits: Limits, j: int) -> Bounds:
     """Return the class of models as the row of one node knows it."""
     return Bounds(limits[j, 0], limits[j, 1], limits[j, 2], limits[j, 3])
+
+
+@kernel
+def as_parents(plain: PlainParents) -> Parents:
+    """Return what is known of the graph by its names."""
+    needed, possible = plain
+    return Parents(needed, possible)
+
+
+@kernel
+def any_parents(p: int) -> Parents:
+    """Return that nothing is known of the graph."""
+    return Parents(np.zeros(p, dtype=np.int64), np.full(p, -1))
 
 
 @kernel

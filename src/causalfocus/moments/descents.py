@@ -21,7 +21,7 @@ class Descents:
     moved, squares : (p, p), for the variable that is free and the one whose coin it is: the sum of
         coin times value less the centre, and that of its squares
     certain : (p, p), which variables certainly descend from which, row and cause, at one level and
-        by all looks so far
+        by all looks so far or because it is known beforehand
     """
 
     moved: Floats
@@ -29,10 +29,13 @@ class Descents:
     certain: Bools
 
     @classmethod
-    def empty(cls, p: int) -> "Descents":
-        """Before the first round."""
-        none = np.zeros((p, p))
-        return cls(moved=none, squares=none, certain=np.zeros((p, p), dtype=np.bool_))
+    def empty(cls, p: int, known: Bools | None = None) -> "Descents":
+        """Before the first round.
+
+        known : (p, p), descents that are certain already; None for none
+        """
+        none, certain = np.zeros((p, p)), np.zeros((p, p), dtype=np.bool_)
+        return cls(moved=none, squares=none, certain=certain if known is None else certain | known)
 
     def count(self, asked: Bools, signs: Floats, row: Floats, stakes: Stakes) -> "Descents":
         """With a round that is complete.

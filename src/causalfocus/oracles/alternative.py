@@ -5,10 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 from causalfocus.kernels.exact import response
 from causalfocus.moments.moments import weights_as_arrays
 from causalfocus.moments.row_units import no_units
-from causalfocus.oracles.for_kernels import limits_of, plain_model_of
+from causalfocus.oracles.for_kernels import limits_of, plain_model_of, plain_parents_of
 from causalfocus.oracles.limits import numerical_errors, require_feasible_size
 from causalfocus.system.actions import Action
 from causalfocus.system.sem import LinearSEM
@@ -23,7 +25,8 @@ class Alternative:
 
     Attributes
     ----------
-    model : the alternative; None if there is none at all (a single node has no other graph)
+    model : the alternative; None if there is none at all (a single node has no other graph, nor has
+        any other if everything is known)
     value : weighted KL divergence from the reference to it, in nats; infinity if there is none
     branch : "same graph" (a weight differs by epsilon or more) or "different graph"
     """
@@ -43,7 +46,8 @@ def best_alternative(
     """The member of Alt_epsilon(model) with the least weighted divergence, exactly.
 
     Minimises ``sum_a weights[a] * KL(P_a^model || P_a^alternative)`` over all models of the class
-    with another graph, or with the same graph and a weight that differs by epsilon or more
+    with another graph that agrees with what is known beforehand, or with the same graph and a
+    weight that differs by epsilon or more
     (Algorithms finite_alternative_oracle, same_graph_alternative, different_graph_alternative).
     Allocations give the best response, counts give the stopping statistic d_t.
 
@@ -79,8 +83,9 @@ def best_alternative(
             epsilon,
             space.intercept,
             no_units(model.p).plain,
+            plain_parents_of(space, model.names),
         )
-    if model.p == 1:
+    if np.isinf(found.gains).all():
         return Alternative(None, math.inf, None)
     value = float((found.gains * actions.weights).sum())
     closest = LinearSEM.from_fit(

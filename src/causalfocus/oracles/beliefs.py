@@ -5,7 +5,13 @@ from typing import Final
 from causalfocus.arrays import Floats
 from causalfocus.kernels.posterior import edges
 from causalfocus.moments.moments import Moments
-from causalfocus.oracles.for_kernels import limits_of, plain_rows_of, rows_in_units, units_of
+from causalfocus.oracles.for_kernels import (
+    limits_of,
+    plain_parents_of,
+    plain_rows_of,
+    rows_in_units,
+    units_of,
+)
 from causalfocus.oracles.limits import numerical_errors, require_feasible_size
 from causalfocus.system.space import ModelClass
 
@@ -18,8 +24,8 @@ def edge_probabilities(moments: Moments, space: ModelClass) -> Floats:
 
     Every set of parents has the weight that `probable_model` gives it. Up to seven nodes the sum is
     over all DAGs, exactly; above, over all orders of the nodes, by which a graph counts once for
-    every order that it agrees with. These are beliefs under a prior: they help to look ahead, and
-    certify nothing.
+    every order that it agrees with. Graphs that disagree with what is known do not count. These are
+    beliefs under a prior: they help to look ahead, and certify nothing.
 
     Parameters
     ----------
@@ -41,5 +47,8 @@ def edge_probabilities(moments: Moments, space: ModelClass) -> Floats:
     scaled = rows_in_units(rows, units_of(space, moments.names))
     with numerical_errors("sum over graphs", rows):
         return edges.edge_probabilities(
-            plain_rows_of(scaled), limits_of(space, moments.names), p <= ALL_DAGS_UP_TO
+            plain_rows_of(scaled),
+            limits_of(space, moments.names),
+            plain_parents_of(space, moments.names),
+            p <= ALL_DAGS_UP_TO,
         )

@@ -4,11 +4,12 @@ import numpy as np
 
 from causalfocus.arrays import Floats, Ints
 from causalfocus.kernels.exact import oracles
-from causalfocus.kernels.records import Limits, PlainRows
+from causalfocus.kernels.records import Limits, PlainParents, PlainRows
 from causalfocus.moments.moments import Moments
 from causalfocus.moments.views import RowMoments
 from causalfocus.oracles.for_kernels import (
     limits_of,
+    plain_parents_of,
     plain_rows_of,
     rows_in_units,
     rows_of,
@@ -22,12 +23,13 @@ from causalfocus.system.space import ModelClass
 def joint_mle(moments: Moments, space: ModelClass) -> LinearSEM:
     """The model of the class under which the data are most likely: the exact global maximiser.
 
-    All DAGs, all weights with min_effect <= \\|weight\\| <= max_effect and all noise variances in
-    their range compete; where max_effect is not the same multiple of min_effect for all causes of a
-    node, the largest multiple limits all of them. Ties (to 1e-12 of the score) go to fewer parents
-    of a node, and between graphs to earlier names as causes. A node without samples of its own gets
-    no parents and the smallest noise variance, 1 if there is none (by what matters, that of a
-    deviation which just matters).
+    All DAGs that agree with what is known beforehand compete, with all weights of min_effect <=
+    \\|weight\\| <= max_effect and all noise variances in their range; where max_effect is not the
+    same multiple of min_effect for all causes of a node, the largest multiple limits all of them.
+    Ties (to 1e-12 of the score) go to fewer parents of a node, and between graphs to earlier names
+    as causes. A node without samples of its own gets no parents but those that are required, each
+    with the allowed weight nearest to zero, and the smallest noise variance, 1 if there is none (by
+    what matters, that of a deviation which just matters).
 
     Parameters
     ----------
@@ -55,7 +57,8 @@ def probable_model(moments: Moments, space: ModelClass) -> LinearSEM:
     The joint MLE pays nothing for an edge, so that it reports many that chance has made. Here every
     set of parents has its probability, which is the likelihood of the row averaged over the
     coefficients that the class allows; a node is as likely to have any number of parents as any
-    other. The product over all nodes is maximised over all DAGs, exactly. The averages are exact
+    other. The product over all nodes is maximised, exactly, over all DAGs that agree with what is
+    known beforehand. The averages are exact
     for one parent; for more, what falls outside the class is taken coefficient by coefficient.
     Ties as in `joint_mle`.
 
@@ -82,7 +85,8 @@ def probable_model(moments: Moments, space: ModelClass) -> LinearSEM:
 def graph_mle(moments: Moments, parents: Ints, space: ModelClass) -> LinearSEM:
     """The most likely model of the class among those with a given, acyclic graph.
 
-    parents : per node the set of its parents, bit k for node k
+    parents : per node the set of its parents, bit k for node k; it is fitted as it is given,
+        whatever is known of the graph
     """
     rows = moments.rows(intercept=space.intercept)
     with numerical_errors("fit of a graph", rows):
@@ -94,10 +98,10 @@ def graph_mle(moments: Moments, parents: Ints, space: ModelClass) -> LinearSEM:
 
 def _in_units(
     rows: RowMoments, names: tuple[str, ...], space: ModelClass
-) -> tuple[PlainRows, Limits]:
-    """Rows and class as the kernels take them."""
+) -> tuple[PlainRows, Limits, PlainParents]:
+    """Rows, class and what is known of the graph as the kernels take them."""
     scaled = rows_in_units(rows, units_of(space, names))
-    return plain_rows_of(scaled), limits_of(space, names)
+    return plain_rows_of(scaled), limits_of(space, names), plain_parents_of(space, names)
 
 
 def _model_of(

@@ -2,6 +2,7 @@
 
 import math
 from functools import lru_cache
+from typing import Final
 
 import numpy as np
 
@@ -12,14 +13,20 @@ from causalfocus.kernels.records import (
     Model,
     Parameters,
     PlainModel,
+    PlainParents,
     PlainRows,
     Rows,
 )
 from causalfocus.moments.row_units import RowUnits, even_units
 from causalfocus.moments.views import RowMoments
+from causalfocus.system.graph import reach_of
+from causalfocus.system.knowledge import Knowledge
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.sizes import GRAPH, Accuracy, table_of
 from causalfocus.system.space import RELATIVE_SLACK, ModelClass
+
+MOST_KEPT: Final = 64
+"""Classes whose parents are kept as arrays."""
 
 
 def model_of(model: LinearSEM) -> Model:
@@ -134,3 +141,29 @@ def plain_rows_of(rows: RowMoments) -> PlainRows:
 def rows_of(rows: RowMoments) -> Rows:
     """The moments of all nodes."""
     return Rows(rows.grams, rows.lows, rows.counts)
+
+
+def plain_parents_of(
+    space: ModelClass, names: tuple[str, ...], *, allows_loops: bool = False
+) -> PlainParents:
+    """What is known of the graph: of every node the parents that it must have, and those that it
+    may have, as sets of nodes (bit k for node k).
+
+    Parameters
+    ----------
+    space : the class
+    names : of the nodes in order
+    allows_loops : whether required effects may lead back to where they begin. No graph without
+        loops has all of them; so those of a loop are only possible then. Else they are an error
+    """
+    return _parents(space.known, names, allows_loops)
+
+
+@lru_cache(MOST_KEPT)
+def _parents(known: Knowledge, names: tuple[str, ...], allows_loops: bool) -> PlainParents:
+    needed, bits = known.required_in(names), 1 << np.arange(len(names), dtype=np.int64)
+    if allows_loops:
+        reach = reach_of(needed)
+        return (needed & ~reach.T) @ bits, known.possible(names) @ bits
+    known.require_no_loop("the exact engine knows systems without feedback alone")
+    return needed @ bits, known.possible(names, acyclic=True) @ bits

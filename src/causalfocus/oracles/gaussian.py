@@ -4,7 +4,13 @@ from causalfocus.arrays import Floats
 from causalfocus.kernels.gaussian import response
 from causalfocus.moments.moments import Moments
 from causalfocus.oracles.estimate import fitted_intercepts
-from causalfocus.oracles.for_kernels import plain_rows_of, rows_in_units, unit_effect, units_of
+from causalfocus.oracles.for_kernels import (
+    plain_parents_of,
+    plain_rows_of,
+    rows_in_units,
+    unit_effect,
+    units_of,
+)
 from causalfocus.oracles.limits import numerical_errors, require_feasible_size
 from causalfocus.system.sem import LinearSEM
 from causalfocus.system.space import ModelClass
@@ -21,13 +27,18 @@ def gaussian_estimate(moments: Moments, space: ModelClass) -> LinearSEM:
     data; without it they would speak for wrong directions. The choice moves the number of rounds
     alone. Other nodes may act on a node too weakly to be reported; so a weight is that of a
     regression on all nodes that come before the effect or beside it.
+
+    What is known beforehand is in every graph that is considered. Required effects are shown
+    whatever their size, with the weight of the regression; of those that lead back to where they
+    begin, which only a rule that allows feedback can be told, none is asked for.
     """
     require_feasible_size(len(moments.names))
     rows = moments.rows(intercept=space.intercept)
     units = units_of(space, moments.names)
     scaled = plain_rows_of(rows_in_units(rows, units))
     with numerical_errors("estimate", rows):
-        weights, variances = response.gaussian_estimate(scaled, unit_effect(space))
+        known = plain_parents_of(space, moments.names, allows_loops=True)
+        weights, variances = response.gaussian_estimate(scaled, unit_effect(space), known)
     if units is not None:
         weights, variances = units.weights_from(weights), units.variances_from(variances)
     return LinearSEM.from_fit(

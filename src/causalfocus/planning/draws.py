@@ -109,6 +109,7 @@ def _draw(
     source: np.random.SeedSequence,
 ) -> LinearSEM:
     p, rng = len(names), np.random.default_rng(source)
+    space.known.require_no_loop("systems to plan for are drawn without feedback: give a model")
     needed = space.known.required_in(names)
     rank = np.argsort(_order(rng.permutation(p), needed))
     admissible = (rank[:, None] > rank[None, :]) & space.unknown_effects(names)
@@ -123,10 +124,6 @@ def _draw(
 def _order(drawn: Ints, needed: Bools) -> Ints:
     """The variables in the order that was drawn, but causes of required effects first."""
     before = reach_of(needed)
-    if np.diag(before).any():
-        raise InvalidInputError(
-            "required has a loop, and systems to plan for are drawn without: give a model."
-        )
     left, found = list(drawn), list[int]()
     while left:
         first = next(j for j in left if not any(before[j, k] for k in left if k != j))

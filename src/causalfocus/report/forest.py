@@ -67,7 +67,8 @@ def _reach(one: Effect) -> float:
 
 
 def _line(plane: Plane, one: Effect, name: str, y: float) -> Drawn:
-    kind = "unclear" if not one.is_present else "positive" if one.low > 0.0 else "negative"
+    is_sure = one.is_present and one.has_sign
+    kind = "unclear" if not is_sure else "positive" if one.low > 0.0 else "negative"
     ends = [min(max(end, plane.x[0]), plane.x[1]) for end in (one.low, one.high)]
     (start, _), (end, _) = (plane.at(x, 0.0) for x in ends)
     parts = [

@@ -36,7 +36,7 @@ class Pairs:
 
     @cached_property
     def present(self) -> tuple[Effect, ...]:
-        """Effects of which the sign is certain: those that matter first, the strongest first."""
+        """Effects that are certainly there: those that matter first, the strongest first."""
         found = (one for one in self.effects if one.is_present)
         return tuple(sorted(found, key=lambda one: (one.verdict != "present", -_size(one))))
 
@@ -48,7 +48,7 @@ class Pairs:
 
     @cached_property
     def open(self) -> tuple[Effect, ...]:
-        """Those of them of which not even the sign is certain, the furthest from done first."""
+        """Those of them that are not certainly there by now, the furthest from done first."""
         return tuple(one for one in self.to_come if not one.is_present)
 
     @cached_property
@@ -119,6 +119,8 @@ class Pairs:
         if one.is_present:
             is_exact = math.isfinite(one.accuracy)
             return f"accuracy ±{one.accuracy:g}" if is_exact else "accuracy"
+        if one.is_required:
+            return f"accuracy ±{one.accuracy:g}"
         return f"its sign, or below {one.matters:g}"
 
     def more(self, one: Effect) -> str:
@@ -155,4 +157,5 @@ def interval_in_words(one: Effect) -> str:
     """From where to where."""
     if one.is_given:
         return "known to be none"
-    return f"{one.low:+.3g} to {one.high:+.3g}" if one.is_bounded else "none yet"
+    found = f"{one.low:+.3g} to {one.high:+.3g}" if one.is_bounded else "none yet"
+    return f"{found}, known to be there" if one.is_required else found

@@ -72,6 +72,14 @@ class Question:
         """Whether all direct effects are asked for, and nothing else."""
         return not self.parts
 
+    def require_everything(self, rule: str) -> None:
+        """Raise if it is not all direct effects, of a rule that claims these together."""
+        if not self.is_everything:
+            raise InvalidInputError(
+                f"The {rule} rule claims all direct effects together, so about cannot be "
+                f"{self.words}. Leave about out, or take rule='randomized', --rule randomized."
+            )
+
     def direct(self, names: tuple[str, ...]) -> Bools:
         """(p, p), row the effect and column the cause: the direct effects that are asked for."""
         p = len(names)

@@ -56,7 +56,8 @@ class ModelClass:
     outcomes : nodes that are known to drive nothing; with an outcome, and for the randomized rule,
         a variable that cannot be set does no harm
     forbidden : (cause, effect) pairs that are known to have no direct effect
-    required : (cause, effect) pairs that are known to have one, of whatever size and sign
+    required : (cause, effect) pairs that are known to have one, of whatever size and sign; of the
+        class rule's systems none is below min_effect
     tiers : groups of names; no variable acts directly on one of an earlier group. Those that are in
         no group may act on all, and all on them
     acyclic : whether it is known that there is no feedback; the gaussian and class rules and the
@@ -160,7 +161,7 @@ class ModelClass:
 
         names : of the nodes in order; those of whom something is known must be among them
         """
-        return self.known.possible(names)
+        return self.known.possible(names, acyclic=self.acyclic)
 
     def on(self, actions: ActionSet) -> "ModelClass":
         """The same, with the widths of all variables that can be set: sizes then need no more.

@@ -104,6 +104,7 @@ def _ask_of_stuck(found: Given) -> None:
     if (
         "outcomes" in found
         or "forbidden" in found
+        or "tiers" in found
         or found.get("rule", "randomized") != "randomized"
     ):
         others = [name for name in stuck if name not in found.get("outcomes", [])]

@@ -12,7 +12,13 @@ from rich.table import Table
 from causalfocus.campaign import Campaign, CampaignError, Specification
 from causalfocus.cli.campaign.interview import interview
 from causalfocus.cli.campaign.options import File, pairs_in
-from causalfocus.cli.given import checked_range, noise_in, numbers_by_name, pairs_of_effects
+from causalfocus.cli.given import (
+    checked_range,
+    noise_in,
+    numbers_by_name,
+    pairs_of_effects,
+    tiers_of,
+)
 from causalfocus.cli.interview import is_at_terminal
 from causalfocus.cli.options import (
     Acyclic,
@@ -25,8 +31,10 @@ from causalfocus.cli.options import (
     Matters,
     Noise,
     Outcomes,
+    Required,
     SmallestEffect,
     Switches,
+    Tiers,
     Widths,
 )
 from causalfocus.errors import CausalFocusError, InvalidInputError
@@ -79,6 +87,8 @@ def new(
     noise_variance: GivenNoiseRange = None,
     outcome: Outcomes = None,
     forbid: Forbidden = None,
+    require: Required = None,
+    tier: Tiers = None,
     acyclic: Acyclic = False,
     intercept: Annotated[bool, typer.Option(help="Whether equations have constants.")] = True,
     title: Annotated[str | None, typer.Option(help="What it is about.")] = None,
@@ -113,6 +123,8 @@ def new(
         "noise_variance": None if noise_variance is None else list(noise_variance),
         "outcomes": outcome,
         "forbidden": pairs_of_effects(forbid or []) or None,
+        "required": pairs_of_effects(require or [], "required effect", "heat=yield") or None,
+        "tiers": tiers_of(tier or []) or None,
         "acyclic": acyclic or None,
         "intercept": None if intercept else False,
     }

@@ -7,6 +7,7 @@ import numpy as np
 
 from causalfocus.arrays import Floats, Ints
 from causalfocus.kernels.compile import kernel
+from causalfocus.kernels.records import Families, Parents
 
 
 @kernel
@@ -83,6 +84,23 @@ def edge_count(weights: Floats) -> int:
 
 
 @kernel
+def is_allowed(family: int, j: int, parents: Parents) -> bool:
+    """Return whether a set of nodes may be the parents of j, by what is known beforehand."""
+    return parents.needed[j] & ~family == 0 and family & ~parents.possible[j] == 0
+
+
+@kernel
+def families_of(j: int, parents: Parents, excluded: int, p: int) -> Families:
+    """Return which sets of parents j may have, as masks over all other nodes.
+
+    excluded : such a mask, -1 for none
+    """
+    everyone = (1 << p) - 1
+    needed, possible = parents.needed[j] & everyone, parents.possible[j] & everyone
+    return Families(as_mask(needed, j), as_mask(possible & ~(1 << j), j), excluded)
+
+
+@kernel
 def nondescendants(weights: Floats) -> Ints:
     """Return for every node the set of nodes, without itself, that it has no path to."""
     p = weights.shape[0]
@@ -98,4 +116,17 @@ def nondescendants(weights: Floats) -> Ints:
     found = np.empty(p, dtype=np.int64)
     for k in range(p):
         found[k] = ((1 << p) - 1) & ~reach[k] & ~(1 << k)
+    return found
+
+
+@kernel
+def may_act(weights: Floats, parents: Parents) -> Ints:
+    """Return for every node the set of nodes that may act on it if all reported effects are there:
+    those that it has no reported path to, without those that are known not to act on it.
+
+    weights : of the estimate. Reported parents are always among them
+    """
+    found = nondescendants(weights)
+    for j in range(len(found)):
+        found[j] &= parents.possible[j] | parents_of(weights, j)
     return found

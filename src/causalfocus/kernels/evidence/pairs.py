@@ -15,7 +15,7 @@ import numpy as np
 
 from causalfocus.arrays import Floats, Ints
 from causalfocus.kernels.arithmetic.sets import (
-    nondescendants,
+    may_act,
     parents_of,
     position,
     regressors_of,
@@ -25,9 +25,11 @@ from causalfocus.kernels.evidence.row_evidence import least_squares
 from causalfocus.kernels.records import (
     Model,
     PlainModel,
+    PlainParents,
     PlainRows,
     PlainSettings,
     as_model,
+    as_parents,
     as_rows,
     row_of,
 )
@@ -67,15 +69,17 @@ class Pairs(NamedTuple):
 
 
 @kernel
-def pair_evidence(plain: PlainRows, weights: Floats, scale: PlainPairScale) -> Pairs:
-    """Return the evidence on every pair of an effect and a node that it has no reported path to.
+def pair_evidence(
+    plain: PlainRows, weights: Floats, scale: PlainPairScale, known: PlainParents
+) -> Pairs:
+    """Return the evidence on every pair of an effect and a node that may act on it (`may_act`).
 
     weights : of the estimate
     """
     rows = as_rows(plain)
     epsilon, min_effect, step, stride, fine, is_wide = scale
     p, q = len(rows.counts), rows.grams.shape[1]
-    nd = nondescendants(weights)
+    nd = may_act(weights, as_parents(known))
     most = p * (p - 1)
     effects, causes = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64)
     evidence, directions, unit = np.empty(most), np.zeros((most, p)), np.empty(most)
@@ -114,9 +118,11 @@ def pair_evidence(plain: PlainRows, weights: Floats, scale: PlainPairScale) -> P
 
 
 @kernel
-def least_evidence(plain: PlainRows, weights: Floats, scale: PlainPairScale) -> float:
+def least_evidence(
+    plain: PlainRows, weights: Floats, scale: PlainPairScale, known: PlainParents
+) -> float:
     """Return the least evidence on any pair; infinity if there is none."""
-    found = pair_evidence(plain, weights, scale).evidence
+    found = pair_evidence(plain, weights, scale, known).evidence
     return found.min() if len(found) else math.inf
 
 

@@ -10,6 +10,9 @@ Where effects have no largest size, a row has the information of one sample befo
 prior with g = n): the residual becomes (total + n residual) / (1 + n) and each parent costs half of
 log(1 + n). So it does where the noise has no lower limit, lest a perfect fit win everything.
 
+What is known of the parents beforehand is certain: the number of parents is then uniform from
+those that are needed to all that are possible, and each set of so many of these alike.
+
 These are beliefs: estimates and probabilities of edges are made of them, certificates never.
 """
 
@@ -18,10 +21,10 @@ import math
 import numpy as np
 
 from causalfocus.arrays import Floats, Ints
-from causalfocus.kernels.arithmetic.sets import choose
+from causalfocus.kernels.arithmetic.sets import choose, count
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.exact.scores import noise_variance, row_score
-from causalfocus.kernels.records import Bounds, Row
+from causalfocus.kernels.records import Bounds, Families, Row
 from causalfocus.kernels.search.families import first_tableau, push_tableau
 from causalfocus.kernels.search.tableau import CAREFUL, PRECISE
 
@@ -51,9 +54,23 @@ def log_inside(b: float, deviation: float, smallest: float, largest: float) -> f
 
 
 @kernel
-def family_costs(row: Row, candidates: Ints, n: float, bounds: Bounds, table: Floats) -> None:
+def _log_sets(n_needed: int, n_possible: int, m: int) -> Floats:
+    """Return the log number of sets of so many parents that a node may have, by their size; zero
+    for sizes that it cannot have.
+    """
+    found = np.zeros(m + 1)
+    for size in range(n_needed, n_possible + 1):
+        found[size] = math.log(choose(n_possible - n_needed, size - n_needed))
+    return found
+
+
+@kernel
+def family_costs(
+    row: Row, candidates: Ints, n: float, bounds: Bounds, families: Families, table: Floats
+) -> None:
     """Fill ``table[mask]``, minus the log of likelihood and prior of each family, up to what all
-    families of the node share; infinity where the samples do not determine the coefficients.
+    families of the node share; infinity for those that it cannot have, and where the samples do not
+    determine the coefficients. If not even those of the needed parents, these count as none would.
 
     Parameters
     ----------
@@ -61,9 +78,12 @@ def family_costs(row: Row, candidates: Ints, n: float, bounds: Bounds, table: Fl
     candidates : indices of the possible parents; bit i of a mask stands for candidates[i]
     n : number of samples of the row
     bounds : the class
+    families : that the node may have
     """
     gram, target = row.high, row.target
     m = len(candidates)
+    needed, possible = families.needed, families.possible & ((1 << m) - 1)
+    log_sets = _log_sets(count(needed), count(possible), m)
     stack, members = np.empty((m + 1, m + 1, m + 1)), np.empty((m + 1, 2, m))
     log_volume = np.zeros(m + 1)
     n_open, is_regular = np.zeros(m + 1, dtype=np.int64), np.ones(m + 1, dtype=np.bool_)
@@ -72,20 +92,16 @@ def family_costs(row: Row, candidates: Ints, n: float, bounds: Bounds, table: Fl
     total = gram[target, target]
     own_largest = max(bounds.largest, bounds.smallest * (1.0 + NARROWEST))
     has_unit = bounds.largest == math.inf or bounds.lowest <= 0.0
-    table[0] = row_score(total, n, total, bounds)
+    table[:] = math.inf
     for mask in range(1, 1 << m):
-        k, size = 0, 0
+        if mask & ~possible:
+            continue
+        k, size = 0, count(mask)
         while not (mask >> k) & 1:
             k += 1
-        rest = mask
-        while rest:
-            size += 1
-            rest &= rest - 1
         parent = size - 1
         at = parent + n_open[parent] - k
-        own_size = gram[candidates[k], candidates[k]]
-        pivot = stack[parent, at, at]
-        table[mask] = math.inf
+        pivot, own_size = stack[parent, at, at], gram[candidates[k], candidates[k]]
         regular = is_regular[parent] and n > size and pivot * CAREFUL > own_size
         if regular:
             one_over = 1.0 / pivot
@@ -96,7 +112,7 @@ def family_costs(row: Row, candidates: Ints, n: float, bounds: Bounds, table: Fl
                 residual = (total + n * residual) / (1.0 + n)
             v = noise_variance(residual, n, total, bounds)
             log_volume[size] = log_volume[parent] + math.log(pivot)
-            cost = row_score(residual, n, total, bounds) + math.log(choose(m, size))
+            cost = row_score(residual, n, total, bounds) + log_sets[size]
             if has_unit:
                 cost += 0.5 * size * math.log1p(n)
             else:
@@ -110,10 +126,12 @@ def family_costs(row: Row, candidates: Ints, n: float, bounds: Bounds, table: Fl
                 regular = regular and inverse * members[parent, 1, i - 1] < CAREFUL
                 b = stack[parent, 0, i] - tilt * slope
                 cost -= log_inside(b, math.sqrt(v * inverse), bounds.smallest, own_largest)
-            if regular and cost == cost:
+            if regular and cost == cost and needed & ~mask == 0:
                 table[mask] = cost
         if k > 0:
             is_regular[size] = regular
             n_open[size] = k
             if regular:
                 push_tableau(stack, members, size, at, k, own_size)
+    if table[needed] == math.inf:
+        table[needed] = row_score(total, n, total, bounds)

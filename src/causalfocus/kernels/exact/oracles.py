@@ -11,15 +11,19 @@ from typing import NamedTuple
 import numpy as np
 
 from causalfocus.arrays import Floats, Ints
+from causalfocus.kernels.arithmetic.sets import families_of
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.exact.marginals import family_costs
 from causalfocus.kernels.exact.scores import noise_variance, row_divergence, row_score
 from causalfocus.kernels.records import (
     Bounds,
     Limits,
+    Parents,
+    PlainParents,
     PlainRows,
     Row,
     Rows,
+    as_parents,
     as_rows,
     bounds_at,
     row_of,
@@ -114,26 +118,29 @@ def price_of(slight: float, n: float, p: int) -> float:
 
 
 @kernel
-def joint_mle(rows: Rows, candidates: Ints, starts: Ints, limits: Limits) -> JointEstimate:
+def joint_mle(rows: Rows, limits: Limits, parents: Parents) -> JointEstimate:
     """Return the most likely model, by subsets (Algorithm finite_joint_mle).
 
     Parameters
     ----------
     rows : moments of all nodes
-    candidates, starts : candidate parents per node, see `all_others`
     limits : the class
+    parents : what is known of the graph
     """
     grams, counts = rows.grams, rows.counts
     p = len(counts)
+    candidates, starts = all_others(p)
     offsets = table_offsets(starts)
     table = np.empty(offsets[p])
     searches = 0
     for j in range(p):
         own = table[offsets[j] : offsets[j + 1]]
         mine, bounds = candidates[starts[j] : starts[j + 1]], bounds_at(limits, j)
-        searches += residual_table(row_of(rows, j), mine, bounds, -1, math.inf, own)
+        families = families_of(j, parents, -1, p)
+        searches += residual_table(row_of(rows, j), mine, bounds, families, math.inf, own)
         for mask in range(len(own)):
-            own[mask] = row_score(own[mask], counts[j], grams[j, j, j], bounds)
+            if own[mask] < math.inf:
+                own[mask] = row_score(own[mask], counts[j], grams[j, j, j], bounds)
     return best_model(rows, candidates, starts, table, limits, math.inf, searches)
 
 
@@ -180,20 +187,18 @@ def spread_to_supersets(own: Floats) -> None:
 
 
 @kernel
-def class_mle(plain: PlainRows, limits: Limits) -> tuple[Floats, Floats]:
+def class_mle(plain: PlainRows, limits: Limits, known: PlainParents) -> tuple[Floats, Floats]:
     """Return weights and noise variances of the most likely model of the class."""
-    rows = as_rows(plain)
-    candidates, starts = all_others(len(rows.counts))
-    found = joint_mle(rows, candidates, starts, limits)
+    found = joint_mle(as_rows(plain), limits, as_parents(known))
     return found.weights, found.variances
 
 
 @kernel
-def probable_model(plain: PlainRows, limits: Limits) -> tuple[Floats, Floats]:
+def probable_model(plain: PlainRows, limits: Limits, known: PlainParents) -> tuple[Floats, Floats]:
     """Return weights and noise variances of the most likely model of the class with the most
     probable graph, see `marginals`.
     """
-    rows = as_rows(plain)
+    rows, parents = as_rows(plain), as_parents(known)
     p = len(rows.counts)
     candidates, starts = all_others(p)
     offsets = table_offsets(starts)
@@ -201,7 +206,8 @@ def probable_model(plain: PlainRows, limits: Limits) -> tuple[Floats, Floats]:
     for j in range(p):
         own = table[offsets[j] : offsets[j + 1]]
         mine = candidates[starts[j] : starts[j + 1]]
-        family_costs(row_of(rows, j), mine, rows.counts[j], bounds_at(limits, j), own)
+        bounds, families = bounds_at(limits, j), families_of(j, parents, -1, p)
+        family_costs(row_of(rows, j), mine, rows.counts[j], bounds, families, own)
         spread_to_supersets(own)
     found = best_model(rows, candidates, starts, table, limits, math.inf, 0)
     return found.weights, found.variances
@@ -287,19 +293,20 @@ def different_graph_alternative(
     rows: Rows,
     weights: Floats,
     variances: Floats,
-    candidates: Ints,
-    starts: Ints,
     limits: Limits,
+    parents: Parents,
 ) -> Alternative:
     """Return the closest model with another graph, by subsets (Algorithm
     different_graph_alternative).
 
+    parents : what is known of the graph; graphs that it excludes are no alternatives
     weights, variances : of the reference model. A row that keeps its reference family keeps its
     reference parameters: on moments that the reference itself predicts they cost nothing, and
     nothing costs less.
     """
     grams, counts = rows.grams, rows.counts
     p = len(counts)
+    candidates, starts = all_others(p)
     offsets = table_offsets(starts)
     table = np.empty(offsets[p])
     reference_sets = np.zeros(p, dtype=np.int64)
@@ -311,7 +318,8 @@ def different_graph_alternative(
             if weights[j, mine[i]] != 0.0:
                 excluded |= 1 << i
                 reference_sets[j] |= 1 << mine[i]
-        residual_table(row_of(rows, j), mine, bounds, excluded, math.inf, own)
+        families = families_of(j, parents, excluded, p)
+        residual_table(row_of(rows, j), mine, bounds, families, math.inf, own)
         for mask in range(len(own)):
             if own[mask] < math.inf:
                 own[mask] = row_divergence(

@@ -10,6 +10,7 @@ from causalfocus.kernels.arithmetic.sets import (
     choose,
     count,
     edge_count,
+    is_allowed,
     nondescendants,
     parents_of,
     regressors_of,
@@ -27,7 +28,7 @@ from causalfocus.kernels.exact.certificate import (
     edge_row,
 )
 from causalfocus.kernels.exact.oracles import all_others
-from causalfocus.kernels.records import Bounds, Limits, Row, Span, bounds_at
+from causalfocus.kernels.records import Bounds, Limits, Parents, Row, Span, bounds_at
 from causalfocus.kernels.search.families import best_family
 from causalfocus.kernels.search.orders import (
     best_order,
@@ -45,7 +46,13 @@ FIT = 1e-9
 
 @kernel
 def family_tables(
-    times: Times, weights: Floats, limits: Limits, prior: Prior, setting: Setting, levels: Span
+    times: Times,
+    weights: Floats,
+    limits: Limits,
+    prior: Prior,
+    setting: Setting,
+    levels: Span,
+    parents: Parents,
 ) -> tuple[Floats, Floats]:
     """Return per node and set of candidates the cost in SWAP of that family, and the evidence of
     EDGE.
@@ -59,6 +66,10 @@ def family_tables(
     levels : the tables serve levels in this range. A family that is rejected at all of them,
     however many edges there are, is not looked at any further, and its cost is infinite; evidence
     below the lowest level counts as none.
+
+    parents : what is known of the graph. Families that it excludes are rejected for nothing: no
+    graph that has one is that of a possible truth, so none needs to be rejected by data. The terms
+    of the mixture against all others, and their weights, stay as they are
     """
     counts = times.counts[-1]
     p, q = len(counts), times.grams.shape[2]
@@ -79,6 +90,9 @@ def family_tables(
         for mask in range(1 << (p - 1)):
             family = as_nodes(mask, j)
             if family == own:
+                evidence[j, mask] = math.inf
+                continue
+            if not is_allowed(family, j, parents):
                 evidence[j, mask] = math.inf
                 continue
             regressors = regressors_of(family, p, q)
@@ -175,8 +189,8 @@ def least_rejected_graph(
 
     The weight of EDGE falls with the number of edges of the alternative. So families are closed
     with the weight for the largest number of edges that a graph of open families can have; graphs
-    with more contain a family that was closed at its own weight. As families close, that number
-    falls, until nothing changes.
+    with more contain a family that was closed at its own weight, or one that is known not to be. As
+    families close, that number falls, until nothing changes.
     """
     p, size = costs.shape
     candidates, starts = all_others(p)

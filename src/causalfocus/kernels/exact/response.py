@@ -8,7 +8,6 @@ import numpy as np
 from causalfocus.arrays import Floats
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.exact.oracles import (
-    all_others,
     different_graph_alternative,
     same_graph_alternative,
 )
@@ -17,10 +16,12 @@ from causalfocus.kernels.records import (
     Parameters,
     PlainActions,
     PlainModel,
+    PlainParents,
     PlainUnits,
     Rows,
     as_actions,
     as_model,
+    as_parents,
     as_units,
 )
 from causalfocus.kernels.sums.moment_sums import expected_sums, row_moments
@@ -48,13 +49,16 @@ def closest_rival(
     epsilon: float,
     intercept: bool,
     units: PlainUnits,
+    known: PlainParents,
 ) -> ClassRival:
     """Return the closest alternative.
 
     model, weighted : the reference and the actions, see `records`
     limits, epsilon : the class and the accuracy, zero for the graph alone, in the units of the rows
-    units : of the rows. The gains are the divergences of the model found under every
-    action, evaluated afresh; infinity if there is no alternative, for a single node.
+    units : of the rows
+    known : of the graph. The gains are the divergences of the model found under every action,
+        evaluated afresh; infinity if there is no alternative: for a single node, or because
+        everything is known.
     """
     reference, actions, scales = as_model(model), as_actions(weighted), as_units(units)
     moments = row_moments(expected_sums(reference, actions), intercept)
@@ -68,10 +72,8 @@ def closest_rival(
     if epsilon > 0.0:
         same = same_graph_alternative(rows, own_weights, own_variances, limits, epsilon)
         value, weights, variances = same.divergence, same.weights, same.variances
-    candidates, starts = all_others(p)
-    other = different_graph_alternative(
-        rows, own_weights, own_variances, candidates, starts, limits
-    )
+    parents = as_parents(known)
+    other = different_graph_alternative(rows, own_weights, own_variances, limits, parents)
     is_same = value <= other.divergence
     if not is_same:
         value, weights, variances = other.divergence, other.weights, other.variances
@@ -90,7 +92,12 @@ def closest_rival(
             for k in range(p):
                 intercepts[j] -= weights[j, k] * means[j, k]
     if value == math.inf:
-        if p > 1:
+        is_anything_known = False
+        for j in range(p):
+            others = ((1 << p) - 1) ^ (1 << j)
+            if parents.needed[j] or others & ~parents.possible[j]:
+                is_anything_known = True
+        if p > 1 and not is_anything_known:
             raise ArithmeticError("no alternative has a finite divergence")
         gains = np.full(len(actions.weights), math.inf)
         return ClassRival(gains, is_same, weights, variances, intercepts)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from causalfocus.arrays import Floats, Ints
-from causalfocus.kernels.arithmetic.sets import as_mask, as_nodes, parents_of
+from causalfocus.kernels.arithmetic.sets import as_mask, as_nodes, families_of, parents_of
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.exact.marginals import family_costs
 from causalfocus.kernels.exact.oracles import all_others, graph_mle, spread_to_supersets
@@ -14,10 +14,12 @@ from causalfocus.kernels.records import (
     Limits,
     Parameters,
     PlainModel,
+    PlainParents,
     PlainRows,
     PlainSettings,
     PlainUnits,
     as_model,
+    as_parents,
     as_rows,
     as_units,
     bounds_at,
@@ -58,6 +60,7 @@ def runner_up(
     actions: PlainSettings,
     intercept: bool,
     units: PlainUnits,
+    known: PlainParents,
 ) -> RunnerUp:
     """Return the most probable graph but the estimate's, by the beliefs of `marginals`.
 
@@ -70,6 +73,7 @@ def runner_up(
     actions : which nodes are set, mean and variance of the values
     intercept : whether equations have constants
     units : of the rows
+    known : of the graph; those that it excludes do not count
     """
     rows, model = as_rows(plain), as_model(estimate)
     is_set, values, spreads = actions
@@ -81,13 +85,9 @@ def runner_up(
     own_parents, own_costs = np.zeros(p, dtype=np.int64), np.empty(p)
     for j in range(p):
         own = table[offsets[j] : offsets[j + 1]]
-        family_costs(
-            row_of(rows, j),
-            candidates[starts[j] : starts[j + 1]],
-            rows.counts[j],
-            bounds_at(limits, j),
-            own,
-        )
+        mine, bounds = candidates[starts[j] : starts[j + 1]], bounds_at(limits, j)
+        families = families_of(j, as_parents(known), -1, p)
+        family_costs(row_of(rows, j), mine, rows.counts[j], bounds, families, own)
         own_parents[j] = parents_of(model.weights, j)
         at = as_mask(own_parents[j], j)
         own_costs[j], own[at] = own[at], math.inf

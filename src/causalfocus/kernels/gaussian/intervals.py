@@ -4,7 +4,7 @@ import math
 
 from causalfocus.arrays import Floats
 from causalfocus.kernels.arithmetic.sets import (
-    nondescendants,
+    may_act,
     parents_of,
     position,
     regressors_of,
@@ -22,7 +22,7 @@ from causalfocus.kernels.gaussian.resolution import (
     coefficient_evidence,
     seen_row,
 )
-from causalfocus.kernels.records import Span
+from causalfocus.kernels.records import Parents, Span
 
 
 @kernel
@@ -69,16 +69,24 @@ def _widen(interval: Span, at: float, reach: float, least: float, most: float) -
 
 @kernel
 def weight_interval(
-    data: Data, weights: Floats, edge: tuple[int, int], scale: Scale, level: float, n_strong: int
+    data: Data,
+    weights: Floats,
+    edge: tuple[int, int],
+    scale: Scale,
+    level: float,
+    n_strong: int,
+    parents: Parents,
 ) -> Span:
     """Return the values of one reported weight, (effect, cause), that are not rejected at a level,
-    if the reported edges are there and all others agree with their order: over all sets of parents.
+    if the reported edges are there and all others agree with their order: over all sets of parents
+    that the effect may have.
     """
     times = data.times
     j, k = edge
     p, q = times.counts.shape[1], times.grams.shape[2]
-    own_parents = parents_of(weights, j)
-    extra = nondescendants(weights)[j] & ~own_parents
+    widest = may_act(weights, parents)[j]
+    own_parents = parents_of(weights, j) | (parents.needed[j] & widest)
+    extra = widest & ~own_parents
     own = math.log(W_EDGE / n_strong)
     own_weak = math.log(W_WEAK / (0.5 * p * (p - 1)))
     needed, needed_weak = level + SAFETY - own, level + SAFETY - own_weak

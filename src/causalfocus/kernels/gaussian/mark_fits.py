@@ -8,7 +8,7 @@ from causalfocus.arrays import Floats
 from causalfocus.kernels.arithmetic.sets import count, parents_of
 from causalfocus.kernels.compile import kernel
 from causalfocus.kernels.gaussian.response import fit_row_on, gaussian_estimate
-from causalfocus.kernels.records import PlainFits
+from causalfocus.kernels.records import PlainFits, any_parents
 from causalfocus.kernels.sums.moment_sums import row_moments
 
 LEAST_DEGREES = 2.0
@@ -18,14 +18,17 @@ LEAST_DEGREES = 2.0
 @kernel
 def fit_rows(sums: Floats, intercept: bool) -> PlainFits:
     """Return the fits of all rows on the parents that the samples so far point to, about the
-    origins of the sums. An effect of any size may be a parent: which sizes matter is not known
-    here.
+    origins of the sums. An effect of any size may be a parent: neither which sizes matter nor what
+    is known of the graph is known here.
 
     sums : (2, p, p + 1, p + 1), see `moment_sums`
     """
     rows = row_moments(sums, intercept)
     p = len(rows.counts)
-    graph, _ = gaussian_estimate((rows.grams, rows.lows, rows.counts), 0.0)
+    anyone = any_parents(p)
+    graph, _ = gaussian_estimate(
+        (rows.grams, rows.lows, rows.counts), 0.0, (anyone.needed, anyone.possible)
+    )
     parents = np.zeros(p, dtype=np.int64)
     coefficients, scales = np.zeros((p, p + 1)), np.zeros(p)
     for j in range(p):

@@ -45,6 +45,21 @@ later set, along the claim's order, and a row that is left has its own in the ea
 Lambda's row of a swapped node is at best the least-squares row on the nodes before it, so the least
 evidence is that of the cheapest way through the sets: a dynamic program.
 
+What is known beforehand (`Parents`): lambda's parents of j hold those that are needed, N(j), and
+lie in those that are possible, O(j). Systems for which that is not so are no truths, and need not
+be rejected: the certificate errs only if the truth breaks the claim and is rejected, and the truth
+is one of the others. No term of the mixture and no weight changes; only which lambda are looked at:
+  - 1a. A missing parent is not in N(j), and lambda's row is a row on ND(j) and O(j) without it. Its
+    residual is at least that of least squares on these, however the nodes outside O(j) would fit:
+    lambda's coefficients there are zero.
+  - 1b. Only the sets P count that hold the reported parents and N(j), and lie in ND(j) and O(j):
+    one of them is pa(j) itself, which is all that is asked of them. The e_u are those of pairs in
+    O; an unreported strong edge of lambda is one of these.
+  - 2. In lambda's order every node j comes after N(j), and its row is at best the least-squares row
+    on those nodes before it that are in O(j). Ways on which some j does not are left out.
+So `nondescendants` become those among them that may act (`may_act`). Reported parents always stay
+in, whatever is known: more regressors, and rivals that are no truths, only lower the evidence.
+
 Symbols: epsilon, min_effect, `cut` and `top` are the first fields of the `Scale`; the share of the
 training is `Split.log_share`, its own estimate `Split.foreseen`.
 """
@@ -57,7 +72,7 @@ import numpy as np
 from causalfocus.arrays import Floats, Ints
 from causalfocus.kernels.arithmetic.sets import (
     edge_count,
-    nondescendants,
+    may_act,
     parents_of,
     regressors_of,
 )
@@ -79,7 +94,7 @@ from causalfocus.kernels.evidence.distances import distance
 from causalfocus.kernels.evidence.row_evidence import Fit, even_spread, least_squares
 from causalfocus.kernels.evidence.training import log_predictive
 from causalfocus.kernels.exact.certificate import SAFETY
-from causalfocus.kernels.records import Rows, Span, row_of
+from causalfocus.kernels.records import Parents, Rows, Span, row_of
 
 W_EDGE, W_WEAK, W_NOISE, W_SWAP = 0.81, 0.06, 0.06, 0.04
 """The rest is for alarms, see `guarantees.alarms`."""
@@ -284,6 +299,7 @@ def row_tables(
     level: float,
     enough: float,
     only_widest: bool,
+    parents: Parents,
 ) -> RowTables:
     """Return the tables of case 1b over all sets of parents, or over the largest of each node only.
 
@@ -291,11 +307,12 @@ def row_tables(
         claim has that evidence, and end as soon as it has not
     enough : evidence that is surely above this level, whatever its share, may be given as any
         other that is; infinity for all values
+    parents : what is known of the graph
     """
     p = weights.shape[0]
     tables = np.full((2, p, p), math.inf)
     families = np.zeros((p, p), dtype=np.int64)
-    nd = nondescendants(weights)
+    nd = may_act(weights, parents)
     most = max(0.5 * p * (p - 1), 1.0)
     useful = Span(
         level + SAFETY + math.log(edge_count(weights) / W_EDGE),
@@ -307,7 +324,7 @@ def row_tables(
     if only_widest:
         return RowTables(True, tables, families)
     for j in range(p):
-        own = parents_of(weights, j)
+        own = parents_of(weights, j) | (parents.needed[j] & nd[j])
         rest = nd[j] & ~own
         while rest:
             rest = (rest - 1) & nd[j] & ~own

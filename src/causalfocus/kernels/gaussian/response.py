@@ -19,7 +19,8 @@ from causalfocus.kernels.arithmetic.cholesky import invert
 from causalfocus.kernels.arithmetic.sets import (
     choose,
     count,
-    nondescendants,
+    families_of,
+    may_act,
     position,
     regressors_of,
 )
@@ -38,13 +39,16 @@ from causalfocus.kernels.gaussian.swaps import ContraryOrder, contrary_order
 from causalfocus.kernels.records import (
     Bounds,
     Parameters,
+    Parents,
     PlainActions,
     PlainModel,
+    PlainParents,
     PlainRows,
     PlainUnits,
     Rows,
     as_actions,
     as_model,
+    as_parents,
     as_rows,
     as_units,
     row_of,
@@ -96,14 +100,15 @@ class GaussianRival(NamedTuple):
 
 
 @kernel
-def reported_model(rows: Rows, min_effect: float) -> tuple[Floats, Floats]:
+def reported_model(rows: Rows, min_effect: float, parents: Parents) -> tuple[Floats, Floats]:
     """Return weights, whose zeros are the graph, and noise variances of the model that explains
     the data best for its price, with effects of size min_effect or more, and of any size at SLIGHT
     nats each on top.
 
     The price of a family is that of `marginals` without a largest effect: half of log(1 + n) for
     every parent, a row with the information of one sample beforehand, and the number of sets of so
-    many parents.
+    many parents. What is known of the graph is in every graph; so what needed parents cost, small
+    ones too, is paid by all alike, and decides nothing.
     """
     grams, counts = rows.grams, rows.counts
     p = len(counts)
@@ -115,12 +120,18 @@ def reported_model(rows: Rows, min_effect: float) -> tuple[Floats, Floats]:
         own = table[offsets[j] : offsets[j + 1]]
         mine = candidates[starts[j] : starts[j + 1]]
         n, total = counts[j], grams[j, j, j]
-        residual_table(row_of(rows, j), mine, bounds, -1, price_of(SLIGHT, n, p), own)
+        families = families_of(j, parents, -1, p)
+        n_needed = count(families.needed)
+        n_free = count(families.possible) - n_needed
+        residual_table(row_of(rows, j), mine, bounds, families, price_of(SLIGHT, n, p), own)
         for mask in range(len(own)):
+            if own[mask] == math.inf or mask & ~families.possible:
+                own[mask] = math.inf
+                continue
             size = count(mask)
             residual = (total + n * own[mask]) / (1.0 + n)
             own[mask] = row_score(residual, n, total, bounds)
-            own[mask] += 0.5 * size * math.log1p(n) + math.log(choose(p - 1, size))
+            own[mask] += 0.5 * size * math.log1p(n) + math.log(choose(n_free, size - n_needed))
         spread_to_supersets(own)
     limits = np.empty((p, 4))
     for j in range(p):
@@ -130,13 +141,13 @@ def reported_model(rows: Rows, min_effect: float) -> tuple[Floats, Floats]:
 
 
 @kernel
-def refit_weights(rows: Rows, weights: Floats) -> Floats:
-    """Return the weights of a graph, each row fitted on all nodes that it has no path to; rows
-    whose samples do not determine that fit stay as they are.
+def refit_weights(rows: Rows, weights: Floats, parents: Parents) -> Floats:
+    """Return the weights of a graph, each row fitted on all nodes that may act on it (`may_act`);
+    rows whose samples do not determine that fit stay as they are.
     """
     counts = rows.counts
     p = len(counts)
-    nd = nondescendants(weights)
+    nd = may_act(weights, parents)
     found = weights.copy()
     for j in range(p):
         if not weights[j].any():
@@ -153,13 +164,15 @@ def refit_weights(rows: Rows, weights: Floats) -> Floats:
 
 
 @kernel
-def gaussian_estimate(plain: PlainRows, min_effect: float) -> tuple[Floats, Floats]:
+def gaussian_estimate(
+    plain: PlainRows, min_effect: float, known: PlainParents
+) -> tuple[Floats, Floats]:
     """Return weights, whose zeros are the graph, and noise variances of the estimate: the graph is
     that of `reported_model`, the weights are fitted anew.
     """
-    rows = as_rows(plain)
-    graph, variances = reported_model(rows, min_effect)
-    return refit_weights(rows, graph), variances
+    rows, parents = as_rows(plain), as_parents(known)
+    graph, variances = reported_model(rows, min_effect, parents)
+    return refit_weights(rows, graph, parents), variances
 
 
 @kernel
@@ -212,11 +225,13 @@ def fit_row_on(gram: Floats, j: int, nodes: int) -> tuple[Floats, float]:
 
 
 @kernel
-def _closest_row(rows: Rows, claimed: Floats, epsilon: float, min_effect: float) -> ClosestRow:
-    """Return the rival within the order of least divergence."""
+def _closest_row(
+    rows: Rows, claimed: Floats, epsilon: float, min_effect: float, parents: Parents
+) -> ClosestRow:
+    """Return the rival within the order of least divergence; no cause if there is none."""
     counts = rows.counts
     p = len(counts)
-    nd = nondescendants(claimed)
+    nd = may_act(claimed, parents)
     best, effect, cause, move = math.inf, -1, -1, 0.0
     for j in range(p):
         members = regressors_of(nd[j], p, p)
@@ -228,7 +243,9 @@ def _closest_row(rows: Rows, claimed: Floats, epsilon: float, min_effect: float)
             k = members[i]
             is_reported = claimed[j, k] != 0.0
             d = min(epsilon, abs(b[i])) if is_reported else max(min_effect - abs(b[i]), 0.0)
-            value = 0.0
+            if is_reported and (parents.needed[j] >> k) & 1:
+                d = epsilon
+            value = 0.0 if d < math.inf else math.inf
             if counts[j] > 0.0:
                 value = 0.5 * counts[j] * math.log1p(d * d / (residual * inverse[i, i]))
             if value < best:
@@ -238,7 +255,9 @@ def _closest_row(rows: Rows, claimed: Floats, epsilon: float, min_effect: float)
 
 
 @kernel
-def _closest_order(rows: Rows, variances: Floats, claimed: Floats) -> ContraryOrder:
+def _closest_order(
+    rows: Rows, variances: Floats, claimed: Floats, parents: Parents
+) -> ContraryOrder:
     """Return the contrary order of least divergence.
 
     variances : of the reference, in the units of the rows
@@ -253,7 +272,7 @@ def _closest_order(rows: Rows, variances: Floats, claimed: Floats) -> ContraryOr
             for mask in range(1 << (p - 1)):
                 ratio = max(residuals[mask] / expected, 1e-300)
                 costs[j, mask] = 0.5 * counts[j] * math.log(ratio)
-    return contrary_order(costs, claimed)
+    return contrary_order(costs, claimed, parents)
 
 
 @kernel
@@ -265,13 +284,15 @@ def closest_rival(
     min_effect: float,
     intercept: bool,
     units: PlainUnits,
+    known: PlainParents,
 ) -> GaussianRival:
-    """Return the closest system that breaks the claim.
+    """Return the closest system that breaks the claim; gains are infinite if there is none.
 
     model, weighted : the reference and the actions, see `records`
     claimed : the claimed weights; the reference is the system itself, and may have more edges
     epsilon, min_effect : in the units of the rows; epsilon is infinity for the graph alone
     units : of the rows
+    known : of the graph; systems that it excludes are no rivals
     """
     reference, actions, scales = as_model(model), as_actions(weighted), as_units(units)
     moments = row_moments(expected_sums(reference, actions), intercept)
@@ -283,17 +304,21 @@ def closest_rival(
     p = len(counts)
     weights, variances = reference.weights.copy(), reference.variances.copy()
     intercepts = reference.intercepts.copy()
+    never = np.full(len(actions.weights), math.inf)
+    nothing = GaussianRival(never, -1, -1, weights, variances, intercepts)
     if p == 1:
-        gains = np.full(len(actions.weights), math.inf)
-        return GaussianRival(gains, -1, -1, weights, variances, intercepts)
-    row = _closest_row(rows, claimed, epsilon, min_effect)
-    order = _closest_order(rows, own_variances, claimed)
+        return nothing
+    parents = as_parents(known)
+    row = _closest_row(rows, claimed, epsilon, min_effect, parents)
+    order = _closest_order(rows, own_variances, claimed, parents)
+    if row.divergence == math.inf and order.cost == math.inf:
+        return nothing
     effect, cause = row.effect, row.cause
     before, is_swapped = order.before, order.is_swapped
     if row.divergence <= order.cost:
         is_swapped[:] = False
         is_swapped[effect] = True
-        before[effect] = nondescendants(claimed)[effect]
+        before[effect] = may_act(claimed, parents)[effect]
     else:
         effect, cause = -1, -1
     for j in range(p):

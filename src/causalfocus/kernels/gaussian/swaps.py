@@ -1,7 +1,7 @@
 """Cases 1a and 2 of the resolution certificate: a reported edge is missing, or the order disagrees.
 
 Both swap rows to their reported parents, as the training foretells them. The proof is in
-`resolution`.
+`resolution`; so is why what is known of the graph leaves rivals, and regressors of them, out.
 """
 
 import math
@@ -14,7 +14,7 @@ from causalfocus.kernels.arithmetic.sets import (
     as_mask,
     choose,
     count,
-    nondescendants,
+    may_act,
     parents_of,
     regressors_of,
 )
@@ -23,7 +23,7 @@ from causalfocus.kernels.evidence.subsets import sure_residuals
 from causalfocus.kernels.evidence.training import log_predictive
 from causalfocus.kernels.exact.certificate import SAFETY
 from causalfocus.kernels.gaussian.resolution import W_SWAP, Split
-from causalfocus.kernels.records import row_of
+from causalfocus.kernels.records import Parents, row_of
 
 
 class ContraryOrder(NamedTuple):
@@ -32,7 +32,7 @@ class ContraryOrder(NamedTuple):
     Attributes
     ----------
     cost : infinity if there is none
-    before : (p,), the nodes before each swapped node, as sets
+    before : (p,), the nodes before each swapped node that may act on it, as sets
     is_swapped : (p,), which rows are swapped
     """
 
@@ -88,33 +88,36 @@ def log_swap_weight(p: int, log_share: float) -> float:
 
 
 @kernel
-def missing_evidence(costs: Floats, weights: Floats, log_share: float) -> Floats:
+def missing_evidence(costs: Floats, weights: Floats, log_share: float, parents: Parents) -> Floats:
     """Return, for case 1a, the evidence that each reported edge is there, (effect, cause); infinity
-    elsewhere.
+    elsewhere, and where it is known.
     """
     p = weights.shape[0]
-    nd = nondescendants(weights)
+    nd = may_act(weights, parents)
     found = np.full((p, p), math.inf)
     for j in range(p):
         for k in range(p):
-            if weights[j, k] != 0.0:
+            if weights[j, k] != 0.0 and not (parents.needed[j] >> k) & 1:
                 without = as_mask(nd[j] & ~(1 << k), j)
                 found[j, k] = costs[j, without] + log_swap_weight(p, log_share)
     return found
 
 
 @kernel
-def contrary_order(costs: Floats, weights: Floats) -> ContraryOrder:
-    """Return, for case 2, the cheapest order that disagrees with the graph."""
+def contrary_order(costs: Floats, weights: Floats, parents: Parents) -> ContraryOrder:
+    """Return, for case 2, the cheapest order that disagrees with the graph.
+
+    parents : what is known; a node comes after those that it needs
+    """
     p = costs.shape[0]
     size = 1 << p
-    parents = np.empty(p, dtype=np.int64)
+    reported = np.empty(p, dtype=np.int64)
     for j in range(p):
-        parents[j] = parents_of(weights, j)
+        reported[j] = parents_of(weights, j)
     is_closed = np.ones(size, dtype=np.bool_)
     for nodes in range(size):
         for j in range(p):
-            if (nodes >> j) & 1 and parents[j] & ~nodes:
+            if (nodes >> j) & 1 and reported[j] & ~nodes:
                 is_closed[nodes] = False
     # Ways on which some set so far was not closed; all others cost nothing.
     least = np.full(size, math.inf)
@@ -125,8 +128,10 @@ def contrary_order(costs: Floats, weights: Floats) -> ContraryOrder:
             if not (nodes >> j) & 1:
                 continue
             before = nodes ^ (1 << j)
+            if parents.needed[j] & ~before:
+                continue
             is_free = is_closed[before] and is_closed[nodes]
-            step = 0.0 if is_free else costs[j, as_mask(before, j)]
+            step = 0.0 if is_free else costs[j, as_mask(before & parents.possible[j], j)]
             if least[before] + step < least[nodes]:
                 least[nodes], last[nodes], begins[nodes] = least[before] + step, j, False
             if is_closed[before] and not is_closed[nodes] and step < least[nodes]:
@@ -137,7 +142,7 @@ def contrary_order(costs: Floats, weights: Floats) -> ContraryOrder:
     while math.isfinite(least[size - 1]) and nodes:
         j = last[nodes]
         before = nodes ^ (1 << j)
-        before_each[j] = before
+        before_each[j] = before & parents.possible[j]
         is_swapped[j] = not (is_closed[before] and is_closed[nodes])
         if begins[nodes]:
             break

@@ -23,6 +23,10 @@ Coefficients below min_effect can be had at a price: the least-squares fit then 
 residual multiplied by the price once for every coefficient that is not allowed. For a row without
 limits on its noise that is a fixed number of nats for each of them.
 
+Where something is known of the parents beforehand, U has a residual only if it holds those that are
+needed; sets with one that is not possible have that of what is left without it. Neither is fitted.
+No family with an impossible member lies on the way to one without, so the walk leaves them out.
+
 A family must beat its subsets by more than TIE of their residual. This is the rule for ties, fewer
 parents first, and it is also the accuracy to which the minima are exact.
 """
@@ -34,7 +38,7 @@ import numpy as np
 
 from causalfocus.arrays import Floats, Ints
 from causalfocus.kernels.compile import kernel
-from causalfocus.kernels.records import Bounds, Row
+from causalfocus.kernels.records import Bounds, Families, Row
 from causalfocus.kernels.search.row_fit import fit_row, two_intervals
 from causalfocus.kernels.search.tableau import CAREFUL, PRECISE, Workspace, workspace
 
@@ -64,7 +68,7 @@ def residual_table(
     row: Row,
     candidates: Ints,
     bounds: Bounds,
-    excluded: int,
+    families: Families,
     price: float,
     table: Floats,
 ) -> int:
@@ -75,26 +79,23 @@ def residual_table(
     row : moments of node j
     candidates : indices of the possible parents; bit i of a mask stands for candidates[i]
     bounds : the class; of the noise nothing is read
-    excluded : a mask that must not be chosen itself (it does not prune its supersets either);
-        -1 for none
+    families : that may be chosen; one that is excluded does not prune its supersets either
     price : factor on the residual for each coefficient that is not allowed; infinity for never
     table : (2**m,), written; infinity where nothing is left
     """
     gram, target = row.high, row.target
+    needed, possible, excluded = families
     m = len(candidates)
     nothing = TIE_OF_TOTAL * gram[target, target]
     allowed = two_intervals(m, bounds.smallest, bounds.largest)
     work = workspace(m)
     best = np.empty(m)
-    stack = np.empty((m + 1, m + 1, m + 1))
-    members = np.empty((m + 1, 2, m))
-    n_open = np.zeros(m + 1, dtype=np.int64)
-    is_regular = np.ones(m + 1, dtype=np.bool_)
+    stack, members = np.empty((m + 1, m + 1, m + 1)), np.empty((m + 1, 2, m))
+    n_open, is_regular = np.zeros(m + 1, dtype=np.int64), np.ones(m + 1, dtype=np.bool_)
     searches = 0
-
     first_tableau(row, candidates, stack)
     n_open[0] = m
-    table[0] = math.inf if excluded == 0 else gram[target, target]
+    table[0] = math.inf if excluded == 0 or needed != 0 else gram[target, target]
     for mask in range(1, 1 << m):
         least, size, rest = math.inf, 0, mask
         while rest:
@@ -102,6 +103,9 @@ def residual_table(
             least = min(least, table[without])
             rest &= rest - 1
             size += 1
+        if mask & ~possible:
+            table[mask] = least
+            continue
         k = 0
         while not (mask >> k) & 1:
             k += 1
@@ -114,7 +118,7 @@ def residual_table(
         if is_regular[parent] and stack[parent, at, at] * CAREFUL > own_size:
             free = _free_fit(stack, members, size, at, bounds, price)
         value = free.value
-        if mask == excluded:
+        if mask == excluded or needed & ~mask:
             value = math.inf
         elif free.bound < min(value, to_beat):
             searches += 1
