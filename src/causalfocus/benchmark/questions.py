@@ -99,6 +99,8 @@ def _is_right(learner: Focus, truth: LinearSEM, first: str, last: str) -> bool:
         return learner.guarantee.holds(learner.result().model, truth)
     at = truth.names.index(last), truth.names.index(first)
     shown, total = learner.total_effects()[first, last].estimate, truth.total_effects()[at]
+    if shown and shown * total <= 0.0:
+        return False
     return bool(abs(shown - total) <= (EPSILON if shown else learner.guarantee.smallest[at]))
 
 

@@ -87,6 +87,12 @@ def added_facts(
     if name in specification.names:
         raise InvalidInputError(f"There is a variable {name!r} already.")
     specification.require_free_names([name])
+    if not isinstance(specification.space.min_effect, float):
+        raise InvalidInputError(
+            f"{name} cannot be added: what matters is said for each variable or pair here, and was "
+            f"fixed before the first round. Begin a new campaign with it, and import this one's "
+            f"rounds."
+        )
     if not isinstance(entry, Mapping):
         raise InvalidInputError(
             f"A variable is added with a mapping such as {{'range': [0, 1]}}, got {entry!r}."

@@ -7,7 +7,8 @@ from sqlite3 import Connection
 
 from causalfocus.campaign.events import Event
 from causalfocus.campaign.log import EventLog
-from causalfocus.campaign.playback import Playback, stop_facts
+from causalfocus.campaign.playback import Playback
+from causalfocus.campaign.stop_facts import stop_facts
 from causalfocus.errors import InvalidInputError
 
 

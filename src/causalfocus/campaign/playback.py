@@ -1,6 +1,5 @@
 """From the log of a campaign to its learner, event by event."""
 
-import math
 from collections.abc import Callable, Collection, Iterable, Iterator, MutableSequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -14,13 +13,12 @@ from causalfocus.campaign.checkpoint import pack, unpack
 from causalfocus.campaign.events import Event, Toss
 from causalfocus.campaign.sample_errors import sample_errors
 from causalfocus.campaign.specification import Specification
+from causalfocus.campaign.stop_facts import contradiction
 from causalfocus.errors import CausalFocusError
 from causalfocus.learner.asking import Ask
 from causalfocus.learner.focus import Focus
 from causalfocus.learner.protocol import Sample, Told
-from causalfocus.learner.result import Result
 from causalfocus.system.actions import OBSERVE, Action
-from causalfocus.system.sizes import plain_size
 
 POINTS_PER_DOUBLING: Final = 32
 """So often the evidence is noted for the curve while the rounds double."""
@@ -321,38 +319,6 @@ class Playback:
         found.contradiction = more["contradiction"]
         found.stopped = None if more["stopped"] is None else event(more["stopped"])
         return found
-
-
-def stop_facts(result: Result) -> dict[str, Any]:
-    """What a stop says, for the log."""
-    return {
-        "certified": result.certified,
-        "refuted": result.refuted,
-        "rounds": result.rounds,
-        "delta": result.delta,
-        "epsilon": plain_size(result.epsilon),
-        "edges": [[cause, effect, weight] for cause, effect, weight in result.model.edges],
-    }
-
-
-def contradiction(facts: dict[str, Any], result: Result) -> str | None:
-    """What differs between a stop as it was noted and as it is found now; None if nothing does.
-
-    The code may have changed in between: then both are shown, and a person decides.
-    """
-    now = stop_facts(result)
-    is_same = (facts.get("certified"), facts.get("rounds")) == (now["certified"], now["rounds"])
-    then, found = ({(c, e): w for c, e, w in of.get("edges", [])} for of in (facts, now))
-    is_same = is_same and then.keys() == found.keys()
-    if is_same and all(math.isclose(w, found[k], rel_tol=1e-6) for k, w in then.items()):
-        return None
-    said = "certified" if facts.get("certified") else "refuted"
-    finds = "certified" if now["certified"] else "refuted" if now["refuted"] else "not certified"
-    return (
-        f"The log says: {said} after {facts.get('rounds')} rounds, with {len(then)} effects. This "
-        f"version of causalfocus finds from the same samples: {finds} after {now['rounds']} "
-        f"rounds, with {len(found)} effects."
-    )
 
 
 def is_noted(rounds: int) -> bool:

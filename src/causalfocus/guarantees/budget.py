@@ -16,7 +16,7 @@ import numpy as np
 from causalfocus.allocation.coin_game import CoinPlan
 from causalfocus.allocation.coin_task import CoinTask
 from causalfocus.arrays import Floats
-from causalfocus.errors import InvalidInputError
+from causalfocus.errors import AlreadyStoppedError, InvalidInputError
 
 SIGN: Final = 0.8
 """Of the size of an effect: the half width at which its sign is foretold to be certain."""
@@ -43,6 +43,25 @@ def checked_budget(given: int | None) -> int | None:
     raise InvalidInputError(
         f"A budget is a whole number of rounds, 1 or more, got {given!r}. Leave it out for as many "
         f"as it takes."
+    )
+
+
+def require_budget(budget: int, rounds: int, ahead: int) -> None:
+    """Raise if more rounds are asked for than are left.
+
+    rounds : so far
+    ahead : those that are under way and those that are asked for
+    """
+    if rounds + ahead <= budget:
+        return
+    if rounds < budget:
+        raise AlreadyStoppedError(
+            f"With {ahead:,} more there would be {rounds + ahead:,} rounds, and the budget is "
+            f"{budget:,}. Ask for fewer, or answer what is under way first."
+        )
+    raise AlreadyStoppedError(
+        f"The budget of {budget:,} rounds is spent. effects() says what is certain, what is "
+        f"excluded and what each open pair would still need; continue_after_stop() goes on."
     )
 
 

@@ -5,8 +5,10 @@ import warnings
 import numpy as np
 
 from causalfocus.arrays import Bools
-from causalfocus.errors import UnidentifiableError, UnidentifiableWarning
+from causalfocus.errors import InvalidInputError, UnidentifiableError, UnidentifiableWarning
+from causalfocus.guarantees.portions import Scope, pairs_on_a_way
 from causalfocus.moments.randomized_sums import FEW_AT_ONCE, MOST_WITH_GRAMS
+from causalfocus.system.question import Question
 
 
 def require_identified(names: tuple[str, ...], has_coin: Bools, unknown: Bools) -> None:
@@ -17,6 +19,16 @@ def require_identified(names: tuple[str, ...], has_coin: Bools, unknown: Bools) 
         stuck = [names[k] for k in np.flatnonzero(unknown[j] & ~has_coin)]
         if stuck and int(unknown[j].sum()) > int(coins.sum()):
             raise UnidentifiableError(_unidentified_in_words(stuck, effect), stuck)
+
+
+def require_question(about: Question, scope: Scope) -> None:
+    """Raise if all that is asked for is known beforehand not to be there."""
+    totals = scope.totals & pairs_on_a_way(scope.unknown)
+    if not (about.is_everything or scope.rows.any() or totals.any()):
+        raise InvalidInputError(
+            f"about asks for {about.words}, and by outcomes, forbidden effects or tiers there is "
+            f"none: nothing is left to find out. Ask for something else, or leave about out."
+        )
 
 
 def warn_of_few_at_once(has_coin: Bools, at_once: int) -> None:

@@ -24,6 +24,7 @@ import numpy as np
 from causalfocus.allocation.set_plan import Course, SetPlan
 from causalfocus.arrays import Bools, Floats
 from causalfocus.errors import InvalidInputError
+from causalfocus.guarantees import identified
 from causalfocus.guarantees.alarm import Alarm, Kind
 from causalfocus.guarantees.changes import EffectBounds, through_means
 from causalfocus.guarantees.closure import certain_effects, without_loops
@@ -33,7 +34,6 @@ from causalfocus.guarantees.experience import OF_RANDOMIZED
 from causalfocus.guarantees.guarantee import Guarantee
 from causalfocus.guarantees.guardrails import guard_alarms
 from causalfocus.guarantees.half_ranges import half_ranges_of, half_widths_of
-from causalfocus.guarantees.identified import require_identified, warn_of_few_at_once
 from causalfocus.guarantees.portions import Scope
 from causalfocus.guarantees.randomized_decision import RandomizedDecision
 from causalfocus.guarantees.randomized_design import plan_for
@@ -116,8 +116,9 @@ class RandomizedRule(Guarantee):
                 "baseline chooses the actions, none is tossed. Leave ends out, or take another "
                 "rule, for example rule='gaussian' (--rule gaussian)."
             )
-        require_identified(self.actions.names, self.has_coin, self.unknown)
-        warn_of_few_at_once(self.has_coin, self.actions.at_once)
+        identified.require_identified(self.actions.names, self.has_coin, self.unknown)
+        identified.require_question(self.about, self.scope)
+        identified.warn_of_few_at_once(self.has_coin, self.actions.at_once)
 
     @cached_property
     def unknown(self) -> Bools:

@@ -49,7 +49,7 @@ class RandomizedDecision(Decision):
             found = level_of(self.coins.sums, weights, demands, at)
         if asked.totals.any():
             found = min(found, level_of_totals(self.rule, self.coins, self.estimate))
-        if self.rule.is_proved(self.coins, self.coins.kept, self.estimate):
+        if self.has_surveyed and self.rule.is_proved(self.coins, self.coins.kept, self.estimate):
             return max(found, self.threshold)
         return min(found, math.nextafter(self.threshold, 0.0))
 

@@ -18,7 +18,7 @@ from causalfocus.guarantees import (
     Verdict,
     guarantee_of,
 )
-from causalfocus.guarantees.budget import checked_budget
+from causalfocus.guarantees.budget import checked_budget, require_budget
 from causalfocus.guarantees.designs import design_for
 from causalfocus.guarantees.losses import loss_alarms
 from causalfocus.guarantees.verdicts import verdicts_on
@@ -177,16 +177,14 @@ class Focus(Recording[FocusState], HasConsequences):
         """Rounds at which someone chose to go on after the stop."""
         return self._state.continued
 
-    def _require_asking(self) -> None:
+    def _require_asking(self, ahead: int = 1) -> None:
         stop, continued = self._state.stop, self._state.continued
         end = self.budget if stop is None else stop.rounds
-        if end is None or self.rounds < end or max(continued, default=-1) >= end:
+        if end is None or max(continued, default=-1) >= end:
             return
         if stop is None:
-            raise AlreadyStoppedError(
-                f"The budget of {end:,} rounds is spent. effects() says what is certain, what is "
-                f"excluded and what each open pair would still need; continue_after_stop() goes on."
-            )
+            require_budget(end, self.rounds, ahead)
+            return
         if not stop.certified:
             raise AlreadyStoppedError(
                 f"{stop.refuted} More samples can be asked for after continue_after_stop(), but "
@@ -286,7 +284,8 @@ class Focus(Recording[FocusState], HasConsequences):
         what was certified, and nothing for ever if the assumptions were refuted.
         """
         stop = self._state.stop
-        if stop is not None:
+        is_claimed = self.guarantee.about.is_everything
+        if stop is not None and (is_claimed or not stop.certified):
             return verdicts_on(stop.model, is_certified=stop.certified)
         return self.guarantee.verdicts(self.decision, self.estimate)
 

@@ -153,7 +153,7 @@ class Recording(Telling, ABC, Generic[S]):
 
         pending : actions that are being performed; they count as done
         """
-        self._require_asking()
+        self._require_asking(len(pending) + n)
         counts, t = self._state.counts.copy(), self._state.rounds + len(pending)
         for action in pending:
             at = self.choices.index(action)
@@ -232,8 +232,8 @@ class Recording(Telling, ABC, Generic[S]):
         del told
         return self._state.coins
 
-    def _require_asking(self) -> None:
-        """Raise if there is nothing more to ask."""
+    def _require_asking(self, ahead: int = 1) -> None:
+        """Raise if there is nothing more to ask; ahead: rounds under way and asked for."""
 
     @abstractmethod
     def next_index(self, counts: Floats, t: int, latitude: Latitude | None = None) -> int:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from causalfocus.errors import InvalidInputError
 from causalfocus.guarantees.changes import EffectBounds, no_bounds
+from causalfocus.guarantees.claims import asked_totals, claimed_effects
 from causalfocus.guarantees.decision import Decision
 from causalfocus.guarantees.guarantee import Guarantee
 from causalfocus.guarantees.verdicts import Interval
@@ -42,6 +43,9 @@ class Result(HasConsequences):
     delta, epsilon : what was asked for
     counts : how often each action was taken up to then
     cost : of these rounds and the changes between them; their number if no costs were given
+    claimed : the reported effects, (cause, effect), that the claim is about: all, unless less was
+        asked for
+    totals : the total effects that were asked for, with their intervals
     levels : the model with constants from which levels can be told
     bounds : what the evidence left of all effects
     actions : what could be set, which a stored result is given when it is restored
@@ -58,6 +62,8 @@ class Result(HasConsequences):
     epsilon: Accuracy | None
     counts: dict[Action, int]
     cost: float
+    claimed: tuple[tuple[str, str], ...]
+    totals: tuple[Interval, ...]
     levels: LinearSEM = field(repr=False, compare=False)
     bounds: EffectBounds = field(repr=False, compare=False)
     actions: ActionSet | None = field(
@@ -72,7 +78,7 @@ class Result(HasConsequences):
 
     def to_frame(self) -> pd.DataFrame:
         """One line per reported effect: cause, effect, weight, the ends of its interval (missing
-        where there is none), and whether the model is certified.
+        where there is none), and whether it is certified.
         """
         ends = {(one.cause, one.effect): (one.low, one.high) for one in self.intervals}
         none = math.nan, math.nan
@@ -84,7 +90,7 @@ class Result(HasConsequences):
             "weight": [weight for _, _, weight in edges],
             "low": lows,
             "high": highs,
-            "certified": [self.certified] * len(edges),
+            "certified": [self.certified and edge[:2] in self.claimed for edge in edges],
         }
         types = dict.fromkeys(("weight", "low", "high"), "float64") | {"certified": "bool"}
         return frame_of(rows, types=types)
@@ -123,6 +129,8 @@ def result_of(
         threshold=decision.threshold,
         delta=guarantee.delta,
         epsilon=guarantee.epsilon,
+        claimed=claimed_effects(guarantee, estimate),
+        totals=asked_totals(guarantee, moments, estimate),
         counts=tally(guarantee.actions, tallies),
         cost=cost_of(guarantee.actions, tallies) + other_cost,
         levels=found.model,

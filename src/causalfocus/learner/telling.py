@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
@@ -154,7 +155,27 @@ class _Reader:
                 found.append(told)
                 asks = asks.settle(told.ask)
         FRAME.refuse_wrong(errors, len(rows))
+        self._refuse_any_order(found, named)
         return found
+
+    def _refuse_any_order(self, found: Sequence[Told], named: AbstractSet[str]) -> None:
+        """Raise if rows without a number could each be the answer to several asks of one action: a
+        table that is sorted by an outcome would match outcomes to coins of later draws.
+        """
+        if self.state.coins is None:
+            return
+        pending = Counter(ask.action for ask in self.state.asks.pending)
+        told = Counter(one.asked.action for one in found if one.asked is not None)
+        numbers = {ask_number_in(text) for text in named}
+        free = [one for one in found if one.asked is not None and one.ask not in numbers]
+        for one in free:
+            action = one.action
+            if told[action] > 1 and pending[action] > 1:
+                raise InvalidInputError(
+                    f"{told[action]} rows are of {action}, and {pending[action]} such asks are "
+                    f"open: which row is which? Add a column ask with their numbers, as in "
+                    f"learner.pending, so that the order of the rows does not matter."
+                )
 
     def _line(
         self, given: Mapping[str, str], asks: Asks, number: int | None, *, all_observed: bool

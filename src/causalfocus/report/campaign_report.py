@@ -98,13 +98,12 @@ def drawings(campaign: Campaign, now: Status) -> dict[str, Any]:
     """Verdicts, graph, evidence and allocation."""
     stop, learner = campaign.stop, campaign.learner
     at_once = learner.actions.at_once
+    is_certain = now.state == "certified" and learner.guarantee.about.is_everything
     return {
         "pairs": pairs_in(now),
         "matrix": matrix_drawing(now.effects, campaign.names) if now.settles_pairs else Drawn(),
         "legend": legend_drawing(now.effects, campaign.names) if now.settles_pairs else Drawn(),
-        "graph": graph_drawing(
-            campaign.model, now.edges, now.threshold, is_certain=now.state == "certified"
-        ),
+        "graph": graph_drawing(campaign.model, now.edges, now.threshold, is_certain=is_certain),
         "evidence": evidence_drawing(
             campaign.curve(), now.threshold, None if stop is None else campaign.result().rounds
         ),
