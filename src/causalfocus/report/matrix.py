@@ -74,7 +74,7 @@ def _cell(one: Effect, *, has_words: bool) -> Drawn:
 def _look(one: Effect) -> tuple[str, str]:
     """Class and sign."""
     at = {"present, small": 2, "absent": 3}.get(one.verdict, 4 if one.is_bounded else 5)
-    if one.verdict == "present":
+    if one.verdict == "present" and (one.has_sign or not one.is_required):
         at = 0 if one.estimate > 0.0 else 1
     return LEGEND[6 if one.is_given else at]
 

@@ -116,11 +116,9 @@ class Pairs:
             return "not asked"
         if not one.is_bounded:
             return "a first interval"
-        if one.is_present:
+        if one.is_present or one.is_required:
             is_exact = math.isfinite(one.accuracy)
             return f"accuracy ±{one.accuracy:g}" if is_exact else "accuracy"
-        if one.is_required:
-            return f"accuracy ±{one.accuracy:g}"
         return f"its sign, or below {one.matters:g}"
 
     def more(self, one: Effect) -> str:
