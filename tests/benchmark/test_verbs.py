@@ -19,6 +19,8 @@ VERBS = (
     "certificates",
     "constant",
     "several",
+    "questions",
+    "plant",
     "coins",
     "large",
     "columns",

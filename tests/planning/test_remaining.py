@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 import causalfocus as cf
-from causalfocus.guarantees import randomized_design
+from causalfocus.guarantees import randomized_forecast
 from causalfocus.planning.forecast import forecasts
 from causalfocus.planning.remaining import (
     FIRST_FORETOLD,
@@ -48,7 +48,7 @@ def test_a_plan_counts_the_more_the_further_a_run_is(monkeypatch: pytest.MonkeyP
         play(learner, rig(learner.rounds), 60)
         rest, total = foretold_rest(learner), total_of(learner)
         with monkeypatch.context() as patch:
-            patch.setattr(randomized_design, "_rounds_from_start", lambda *_: math.inf)
+            patch.setattr(randomized_forecast, "_rounds_from_start", lambda *_: math.inf)
             left = learner.rounds_to_go()  # the plan alone
         assert rest is not None and left is not None and rest != left
         by_total = max(total - learner.rounds, LEAST_SHARE * total)
@@ -63,9 +63,9 @@ def test_without_a_way_along_the_plan_that_from_the_start_counts(
 ) -> None:
     learner = play(cf.Focus(ACTIONS, SPACE, seed=0), rig(), 60)
     total = total_of(learner)
-    monkeypatch.setattr(randomized_design, "_left_of_plan", lambda *_: math.inf)
+    monkeypatch.setattr(randomized_forecast, "_left_of_plan", lambda *_: math.inf)
     assert learner.rounds_to_go() == pytest.approx(total - 60)
-    monkeypatch.setattr(randomized_design, "MOST_FROM_START", 2)  # as with many variables
+    monkeypatch.setattr(randomized_forecast, "MOST_FROM_START", 2)  # as with many variables
     along = learner.rounds_to_go()
     assert along is not None and total - 60 <= along <= 3 * total
 

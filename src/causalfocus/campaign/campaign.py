@@ -53,8 +53,8 @@ class Campaign(Tables):
     ...     cf.ModelClass(min_effect=0.2), epsilon=0.1, seed=1)
     >>> asked, = campaign.next()
     >>> print(asked.id, asked.action)
-    1 do(yield = 9)
-    >>> campaign.record({"heat": 51.2, "yield": 9.0}, id=asked.id).round
+    1 do(heat = 20)
+    >>> campaign.record({"heat": 20.0, "yield": 4.1}, id=asked.id).round
     1
     >>> campaign.close(); folder.cleanup()
     """

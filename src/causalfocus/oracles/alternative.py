@@ -85,7 +85,8 @@ def best_alternative(
             no_units(model.p).plain,
             plain_parents_of(space, model.names),
         )
-    if np.isinf(found.gains).all():
+    has_none = len(found.gains) > 0 and bool(np.isinf(found.gains).all())
+    if model.p == 1 or has_none:
         return Alternative(None, math.inf, None)
     value = float((found.gains * actions.weights).sum())
     closest = LinearSEM.from_fit(

@@ -74,7 +74,7 @@ class ModelClass:
     [[False, False, False], [True, False, False], [True, True, False]]
     >>> rig = ActionSet({"heat": (300, 400), "yield": None})
     >>> space = ModelClass(matters={"yield": 8}, outcomes=["yield"]).on(rig)
-    >>> space.smallest(rig.names)[1, 0]  # 8 of yield over 100 of heat
+    >>> float(space.smallest(rig.names)[1, 0])  # 8 of yield over 100 of heat
     0.08
     """
 
