@@ -26,7 +26,7 @@ PLACE = "e => [e.getBoundingClientRect().left, e.getBoundingClientRect().top]"
 def middle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Campaign]:
     """Three variables, some of their pairs settled."""
     with new(tmp_path_factory.mktemp("middle") / "rig.campaign") as campaign:
-        play(campaign, 200)
+        play(campaign, 190)
         campaign.next()
         yield campaign
 
