@@ -35,8 +35,8 @@ QUICKLY: Final = 1
 """The level of compression. Higher ones take longer, and numbers do not become smaller."""
 
 LONG: Final = 1_000_000
-"""A longer text is compressed by blocks: the tallies of very many actions become four times as
-small as otherwise. That takes thirty times as long, a tenth of a second for each such text."""
+"""A longer text is compressed by blocks: the tallies of very many actions become much smaller than
+otherwise, and it takes longer."""
 
 
 def _fingerprint() -> str:

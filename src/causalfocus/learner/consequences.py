@@ -115,8 +115,9 @@ class _Lines(Sequence[Line]):
 
     _headings: tuple[str, ...]
 
+    @abstractmethod
     def _cells(self, one: Line) -> tuple[str, ...]:
-        raise NotImplementedError
+        """A line of the table, in words."""
 
 
 def _align(cells: Iterable[str], widths: Iterable[int]) -> str:
